@@ -1,0 +1,79 @@
+/* mem.c - checked, zeroed, aligned memory with a failure hook and counters. */
+#define _GNU_SOURCE
+#include "core/mem.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_int_fast64_t asked, live, fail_nth;
+static atomic_bool fail_for_ever;
+
+bool mem_mul(size_t *out, size_t a, size_t b) {
+    if (b != 0 && a > SIZE_MAX / b)
+        return false;
+    *out = a * b;
+    return true;
+}
+
+bool mem_add(size_t *out, size_t a, size_t b) {
+    if (a > SIZE_MAX - b)
+        return false;
+    *out = a + b;
+    return true;
+}
+
+void mem_fail_at(int64_t nth, bool for_ever) {
+    atomic_store(&fail_for_ever, for_ever);
+    atomic_store(&fail_nth, nth > 0 ? atomic_load(&asked) + nth : 0);
+}
+
+int64_t mem_asked(void) { return atomic_load(&asked); }
+int64_t mem_live(void) { return atomic_load(&live); }
+
+static bool told_to_fail(void) {
+    int64_t number = atomic_fetch_add(&asked, 1) + 1;
+    int64_t nth = atomic_load(&fail_nth);
+    return nth != 0 && (number == nth || (atomic_load(&fail_for_ever) && number > nth));
+}
+
+fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t size, const char *what) {
+    size_t count, bytes, room;
+    *pointer = NULL;
+    if (!mem_mul(&count, rows, cols) || !mem_mul(&bytes, count, size) || !mem_add(&room, bytes, MEM_ALIGN - 1))
+        return fail(FATHOM_MEMORY, "%s: %zu x %zu x %zu bytes do not fit in an address", what, rows, cols, size);
+    room = bytes == 0 ? MEM_ALIGN : room / MEM_ALIGN * MEM_ALIGN;
+    void *block = told_to_fail() ? NULL : aligned_alloc(MEM_ALIGN, room);
+    if (!block)
+        return fail(FATHOM_MEMORY, "%s: cannot get %zu bytes of memory; free some or make the job smaller", what, room);
+    memset(block, 0, room);
+    atomic_fetch_add(&live, 1);
+    *pointer = block;
+    return FATHOM_OK;
+}
+
+fathom_status mem_grow_bytes(void **pointer, size_t old_count, size_t count, size_t size, const char *what) {
+    if (*pointer && count <= old_count)
+        return FATHOM_OK;
+    void *larger;
+    TRY(mem_new_bytes(&larger, count, 1, size, what));
+    if (*pointer)
+        memcpy(larger, *pointer, old_count * size);
+    mem_free(*pointer);
+    *pointer = larger;
+    return FATHOM_OK;
+}
+
+void mem_free(void *pointer) {
+    if (pointer)
+        atomic_fetch_sub(&live, 1);
+    free(pointer);
+}
+
+fathom_status mem_text(char **copy, const char *text) {
+    size_t length = strlen(text) + 1;
+    TRY(mem_new(copy, length, 1, 1, "text"));
+    memcpy(*copy, text, length);
+    return FATHOM_OK;
+}

@@ -1,0 +1,58 @@
+/* status.c - status names and the sentence of the last failure, per thread. */
+#include "core/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[CORE_MESSAGE_MAX];
+
+const char *fathom_version(void) { return FATHOM_VERSION_STRING; }
+
+const char *fathom_status_name(fathom_status status) {
+    switch (status) {
+#define X(name, number, text) \
+    case FATHOM_##name:       \
+        return #name;
+        FATHOM_STATUS_LIST(X)
+#undef X
+    }
+    return "UNKNOWN";
+}
+
+const char *fathom_status_text(fathom_status status) {
+    switch (status) {
+#define X(name, number, text) \
+    case FATHOM_##name:       \
+        return text;
+        FATHOM_STATUS_LIST(X)
+#undef X
+    }
+    return "unknown status";
+}
+
+const char *fathom_last_error(void) { return message; }
+
+fathom_status vfail(fathom_status status, const char *format, va_list args) {
+    vsnprintf(message, sizeof message, format, args);
+    return status;
+}
+
+fathom_status fail(fathom_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vfail(status, format, args);
+    va_end(args);
+    return status;
+}
+
+fathom_status fail_prefix(fathom_status status, const char *format, ...) {
+    char tail[CORE_MESSAGE_MAX];
+    memcpy(tail, message, sizeof tail);
+    va_list args;
+    va_start(args, format);
+    int used = vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (used >= 0 && (size_t)used < sizeof message)
+        snprintf(message + used, sizeof message - (size_t)used, "%s", tail);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* status.h - how every failure in fathom is reported: a status code and one
+ * sentence kept per thread. Depends on nothing.
+ *
+ *     if (n < 1)
+ *         return fail(FATHOM_DATA, "%s: row %d has no columns", path, row);
+ *     TRY(read_header(&h, file));            // passes a failure on
+ *
+ * The innermost failure writes the sentence; callers pass the code on, or put
+ * what they know in front with `fail_prefix`. */
+#ifndef CORE_STATUS_H
+#define CORE_STATUS_H
+
+#include <stdarg.h>
+
+#include "fathom/fathom.h"
+
+#if defined(__GNUC__)
+#define CORE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define CORE_PRINTF(fmt, args)
+#endif
+
+#define CORE_MESSAGE_MAX 2048
+
+/* Writes the sentence of this thread and returns `status`. */
+fathom_status fail(fathom_status status, const char *format, ...) CORE_PRINTF(2, 3);
+fathom_status vfail(fathom_status status, const char *format, va_list args) CORE_PRINTF(2, 0);
+
+/* Puts text in front of the sentence already written: "cora.npz: " + "...". */
+fathom_status fail_prefix(fathom_status status, const char *format, ...) CORE_PRINTF(2, 3);
+
+/* Returns from the calling function when `call` fails. */
+#define TRY(call)                           \
+    do {                                    \
+        fathom_status try_status_ = (call); \
+        if (try_status_ != FATHOM_OK)       \
+            return try_status_;             \
+    } while (0)
+
+/* The same with cleaning up: keeps the status in `status` and goes to `out`. */
+#define TRY_OUT(call)            \
+    do {                         \
+        status = (call);         \
+        if (status != FATHOM_OK) \
+            goto out;            \
+    } while (0)
+
+#endif
