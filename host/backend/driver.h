@@ -1,0 +1,82 @@
+/* driver.h - the side of the contract that a back end fills in. Callers never
+ * see it: they use backend.h, whose wrappers have checked shapes, bounds and
+ * aliasing before anything here is called.
+ *
+ * `cpu` is linked into libfathom. `opencl` is a module loaded at run time: it
+ * exports be_module_entry and nothing else, takes what it needs from the host
+ * through be_host, links no symbol of libfathom and is never unloaded. */
+#ifndef BACKEND_DRIVER_H
+#define BACKEND_DRIVER_H
+
+#include "backend/backend.h"
+
+#define BE_DRIVER_VERSION 1 /* raised with every change of this file or of backend.h */
+
+/* `handle` belongs to the back end: the memory itself, or a cl_mem. */
+struct be_buf {
+    be_device *dev;
+    size_t bytes;
+    void *handle;
+    be_buf *next, *prev; /* all live buffers of the device */
+};
+
+/* What a module may ask of the host. */
+typedef struct be_host {
+    fathom_status (*fail)(fathom_status status, const char *format, ...);
+    fathom_status (*alloc)(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
+    void (*free)(void *pointer);
+} be_host;
+
+/* Filled by `list`: devices in loader order; the host adds words, aliases and the choice. */
+typedef struct be_found {
+    be_info *info; /* be_host.alloc'd, freed by the host */
+    int count;
+    char (*note)[2 * BE_TEXT];
+    int notes;
+} be_found;
+
+typedef struct be_driver {
+    int version;      /* BE_DRIVER_VERSION */
+    const char *name; /* "cpu", "opencl" */
+
+    /* Finds devices. None is no failure: it leaves notes that say why. */
+    fathom_status (*list)(be_found *found);
+    void (*describe)(char *text, size_t size);
+
+    /* `state` is the back end's own; everything else here is handed it. */
+    fathom_status (*open)(void **state, const be_info *info, const be_options *options);
+    void (*close)(void *state); /* waits for pending work, gives back everything */
+
+    fathom_status (*alloc)(void *state, void **handle, size_t bytes, const char *what);
+    void (*release)(void *state, void *handle);
+    fathom_status (*upload)(void *state, void *handle, size_t offset, const void *source, size_t bytes);
+    fathom_status (*download)(void *state, void *target, void *handle, size_t offset, size_t bytes);
+    fathom_status (*sync)(void *state);
+    void (*count)(
+        void *state,
+        be_counters *counters); /* launches, reads, writes, builds; memory is counted by the host, but for scratch */
+    fathom_status (*profile)(void *state, be_op op, double *seconds, int64_t *calls);
+
+    struct {
+#define X(op) fathom_status (*op)(void *state, const be_##op##_args *args);
+        BE_OPERATIONS(X)
+#undef X
+    } run;
+} be_driver;
+
+extern const be_driver cpu_driver;
+
+/* The only symbol of the OpenCL module. */
+typedef const be_driver *be_module_entry_fn(const be_host *host);
+#define BE_MODULE_ENTRY "be_module_entry"
+
+struct be_device {
+    const be_driver *driver;
+    void *state;
+    be_info info;
+    char note[CORE_MESSAGE_MAX];
+    be_buf *buffers;
+    int64_t allocations, live_bytes, peak_bytes;
+};
+
+#endif

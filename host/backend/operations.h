@@ -1,0 +1,364 @@
+/* operations.h - every operation of the contract: its formula, shapes, what may
+ * alias, and what it adds to instead of overwriting. The rules that hold for all
+ * of them stand in backend.h. */
+#ifndef BACKEND_OPERATIONS_H
+#define BACKEND_OPERATIONS_H
+
+#include "backend/views.h"
+
+/* The list drives the table of a back end (a missing entry does not build), the
+ * checks, the timing table and the test that every operation has a case. */
+#define BE_OPERATIONS(X)   \
+    X(fill)                \
+    X(copy)                \
+    X(gemm)                \
+    X(spmm)                \
+    X(gat_scores)          \
+    X(gat_softmax)         \
+    X(gat_backward_edges)  \
+    X(gat_edge_sums)       \
+    X(gat_backward_scores) \
+    X(activate)            \
+    X(activate_backward)   \
+    X(axpby)               \
+    X(bias_add)            \
+    X(col_sum)             \
+    X(row_normalise)       \
+    X(col_stats)           \
+    X(batch_apply)         \
+    X(pair_apply)          \
+    X(norm_sums)           \
+    X(batch_backward)      \
+    X(pair_backward)       \
+    X(group_assign)        \
+    X(group_stats)         \
+    X(group_apply)         \
+    X(group_backward_sums) \
+    X(group_backward_rows) \
+    X(softmax_xent)        \
+    X(argmax)              \
+    X(accuracy)            \
+    X(adam)                \
+    X(pair_fold)           \
+    X(pair_fold_sparse)    \
+    X(mad_fold)            \
+    X(dirichlet)
+
+/* -- pointwise -- */
+
+/* y = value. */
+typedef struct be_fill_args {
+    be_mat y;
+    float value;
+} be_fill_args;
+
+/* y = x, same shape. */
+typedef struct be_copy_args {
+    be_mat y;
+    be_mat x;
+} be_copy_args;
+
+/* y = act(x), same shape; y may be x. Backward needs y when there is a relu, else nothing. */
+typedef struct be_activate_args {
+    be_mat y;
+    be_mat x;
+    be_act act;
+} be_activate_args;
+
+/* gx = gy * act'(x), same shape; gx may be gy. With relu the output y alone
+ * tells the mask: gx = (y > 0) * gy * scale. Without relu y is not read (and may
+ * be absent [optional]) and the mask comes from the counter. */
+typedef struct be_activate_backward_args {
+    be_mat gx;
+    be_mat gy, y;
+    be_act act;
+} be_activate_backward_args;
+
+/* y = a x + b z, same shape; y may be x or z; z [optional] then y = a x.
+ * Add, scale, and the residual steps of GCNII: (1-b) P + b P W. */
+typedef struct be_axpby_args {
+    be_mat y;
+    be_mat x, z;
+    float a, b;
+} be_axpby_args;
+
+/* y = x + 1 b', b of 1 x cols; y may be x. */
+typedef struct be_bias_add_args {
+    be_mat y;
+    be_mat x, b;
+} be_bias_add_args;
+
+/* s_j += sum_v x_vj; s is 1 x cols. */
+typedef struct be_col_sum_args {
+    be_mat s;
+    be_mat x;
+} be_col_sum_args;
+
+/* y_v = x_v / norm_v with norm_v = ||x_v||_2 (BE_ROW_L2) or sum_j x_vj
+ * (BE_ROW_SUM); a row whose norm is 0 becomes 0. y may be x.
+ * norm: 1 x n [optional]. */
+typedef enum be_row_norm { BE_ROW_L2, BE_ROW_SUM } be_row_norm;
+typedef struct be_row_normalise_args {
+    be_mat y, norm;
+    be_mat x;
+    be_row_norm kind;
+} be_row_normalise_args;
+
+/* -- dense and sparse products -- */
+
+/* c = alpha op(a) op(b) + beta c, op(x) = x or its transpose; with beta 0 c is
+ * not read. c is M x N, op(a) M x K, op(b) K x N. */
+typedef struct be_gemm_args {
+    be_mat c;
+    be_mat a, b;
+    bool ta, tb;
+    float alpha, beta;
+} be_gemm_args;
+
+/* y_r = alpha sum_{e in row r} w(e) x_{idx[e]} + beta z_r
+ * with w(e) = val[id] * mask(id), id the entry's id; a is R x K, x is K x d, y and
+ * z are R x d. val: 1 x (number of ids) [optional: all ones]; z [optional] and
+ * may be y (accumulate). A row without entries gives beta z_r.
+ * Graph aggregation; sparse features times weights with dropout on the stored
+ * values; with the transpose, gradients: gW += X' gP. */
+typedef struct be_spmm_args {
+    be_mat y;
+    be_csr a;
+    be_mat val, x, z;
+    be_drop drop;
+    float alpha, beta;
+} be_spmm_args;
+
+/* -- attention (GAT, one head): row v of the CSR holds v's neighbours u -- */
+
+/* s_v = z_v . a_src, t_v = z_v . a_dst; z is n x d, a_* 1 x d, s and t 1 x n. */
+typedef struct be_gat_scores_args {
+    be_mat s, t;
+    be_mat z, a_src, a_dst;
+} be_gat_scores_args;
+
+/* alpha_vu = softmax over u in row v of leakyrelu(s_u + t_v); the row maximum is
+ * subtracted. alpha is 1 x nnz by entry id. The weighted aggregation that
+ * follows is spmm with val = alpha and the attention dropout in it. */
+typedef struct be_gat_softmax_args {
+    be_mat alpha;
+    be_csr a;
+    be_mat s, t;
+    float slope;
+} be_gat_softmax_args;
+
+/* Given gy = dL/dy of y_v = sum_u mask_vu alpha_vu z_u:
+ *   q_vu  = mask_vu <gy_v, z_u>
+ *   ge_vu = alpha_vu (q_vu - sum_w alpha_vw q_vw) leakyrelu'(s_u + t_v)
+ *   gt_v  = sum_u ge_vu
+ * ge 1 x nnz by entry id, gt 1 x n, gy and z n x d. leakyrelu'(0) = slope. */
+typedef struct be_gat_backward_edges_args {
+    be_mat ge, gt;
+    be_csr a;
+    be_mat alpha, s, t, gy, z;
+    be_drop drop;
+    float slope;
+} be_gat_backward_edges_args;
+
+/* gs_u = sum over row u of the transpose of ge[id]; gs is 1 x rows. */
+typedef struct be_gat_edge_sums_args {
+    be_mat gs;
+    be_csr at;
+    be_mat ge;
+} be_gat_edge_sums_args;
+
+/* gz_v += gs_v a_src + gt_v a_dst   (on top of the aggregation's part)
+ * ga_src += sum_v gs_v z_v, ga_dst += sum_v gt_v z_v. */
+typedef struct be_gat_backward_scores_args {
+    be_mat gz, ga_src, ga_dst;
+    be_mat z, a_src, a_dst, gs, gt;
+} be_gat_backward_scores_args;
+
+/* -- batch and pair normalisation: statistics over all n rows -- */
+
+/* mean_j, var_j: mean and biased variance of column j of x (n x d), by means and
+ * centred sums of blocks of rows, never as E[x^2] - mean^2. All 1 x d.
+ * rmean, rvar [optional, both or none], +=-like:
+ *   r = (1 - momentum) r + momentum now, the variance unbiased, n/(n-1) (n = 1: 0). */
+typedef struct be_col_stats_args {
+    be_mat mean, var, rmean, rvar;
+    be_mat x;
+    float momentum;
+} be_col_stats_args;
+
+/* y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2. In evaluation mean and
+ * var are the running ones. y may be x. */
+typedef struct be_batch_apply_args {
+    be_mat y;
+    be_mat x, mean, var, gamma, beta;
+    float eps;
+    be_act act;
+} be_batch_apply_args;
+
+/* y = act((x - mean) s), s = (eps + sum_j var_j)^-1/2: the sum of the column
+ * variances is the mean squared length of the centred rows. y may be x. */
+typedef struct be_pair_apply_args {
+    be_mat y;
+    be_mat x, mean, var;
+    float eps;
+    be_act act;
+} be_pair_apply_args;
+
+/* db_j = sum_v go_vj; q_j = sum_v go_vj (x_vj - mean_j). All 1 x d. */
+typedef struct be_norm_sums_args {
+    be_mat db, q;
+    be_mat go, x, mean;
+} be_norm_sums_args;
+
+/* With db, q of norm_sums and r as above:
+ *   ggamma += r q, gbeta += db
+ *   gx = gamma r (go - db/n - (x - mean) r^2 q / n).   gx may be go. */
+typedef struct be_batch_backward_args {
+    be_mat gx, ggamma, gbeta;
+    be_mat go, x, mean, var, gamma, db, q;
+    float eps;
+} be_batch_backward_args;
+
+/* gx = s (go - db/n) - s^3 (sum_j q_j / n) (x - mean).   gx may be go. */
+typedef struct be_pair_backward_args {
+    be_mat gx;
+    be_mat go, x, mean, var, db, q;
+    float eps;
+} be_pair_backward_args;
+
+/* -- differentiable group normalisation, t_vgj = S_vg H_vj never stored -- */
+
+/* S = softmax over g of (H u' + c): s n x G, h n x d, u G x d, c 1 x G
+ * [optional]. G = 1 gives ones. */
+typedef struct be_group_assign_args {
+    be_mat s;
+    be_mat h, u, c;
+} be_group_assign_args;
+
+/* mean_gj, var_gj of t over the n rows, biased, centred by blocks; G x d, rows
+ * contiguous (ld = d). rmean, rvar as in col_stats. */
+typedef struct be_group_stats_args {
+    be_mat mean, var, rmean, rvar;
+    be_mat s, h;
+    float momentum;
+} be_group_stats_args;
+
+/* With r = (var + eps)^-1/2, A = gamma r, b_j = sum_g (beta_gj - A_gj mean_gj):
+ *   y = act(H (1 + lambda S A) + lambda b).
+ * mean, var, gamma, beta G x d. y may be h. */
+typedef struct be_group_apply_args {
+    be_mat y;
+    be_mat h, s, mean, var, gamma, beta;
+    float eps, lambda;
+    be_act act;
+} be_group_apply_args;
+
+/* db_j = lambda sum_v go_vj; q_gj = lambda sum_v go_vj (t_vgj - mean_gj);
+ * ggamma += r q; gbeta_g += db. db 1 x d, the others G x d. */
+typedef struct be_group_backward_sums_args {
+    be_mat db, q, ggamma, gbeta;
+    be_mat go, h, s, mean, var;
+    float eps, lambda;
+} be_group_backward_sums_args;
+
+/* With db and q of group_backward_sums, A and r as above, D = -1/2 r^3 gamma q:
+ *   dt_vgj = lambda A_gj go_vj + (2/n)(t_vgj - mean_gj) D_gj - (1/n) A_gj db_j
+ *   dS_vg  = sum_j H_vj dt_vgj
+ *   gz_vg  = S_vg (dS_vg - sum_k dS_vk S_vk)          gradient of H u' + c
+ *   gh_vj  = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj
+ *   gc_g  += sum_v gz_vg [optional]
+ * gz n x G; gh may be go. What is left is gu += gz' h, a gemm. */
+typedef struct be_group_backward_rows_args {
+    be_mat gh, gz, gc;
+    be_mat go, h, s, mean, var, gamma, u, db, q;
+    float eps, lambda;
+} be_group_backward_rows_args;
+
+/* -- loss, accuracy, optimiser -- */
+
+/* Rows of a set: node v belongs to set k when bit k of sets[v] is 1.
+ *   loss = -(1/count) sum_{v in set} log softmax(z_v)[label_v]         (1 x 1)
+ *   gz_v = (softmax(z_v) - onehot(label_v)) / count in the set, else 0
+ * z and gz n x C, labels and sets n; `count` is the size of the set (0: loss 0,
+ * gz 0). A node of the set has a label in 0..C-1. gz [optional]. gz may be z. */
+typedef struct be_softmax_xent_args {
+    be_mat loss, gz;
+    be_mat z;
+    be_ints labels, sets;
+    int32_t set;
+    int64_t count;
+} be_softmax_xent_args;
+
+/* pred_v = the column of the largest entry of row v, the lowest one of equals;
+ * NaN never wins (a row of NaN gives 0). */
+typedef struct be_argmax_args {
+    be_ints pred;
+    be_mat z;
+} be_argmax_args;
+
+/* correct_k = number of v in set k with pred_v = label_v, for k < correct.len <= 8. */
+typedef struct be_accuracy_args {
+    be_ints correct;
+    be_ints pred, labels, sets;
+} be_accuracy_args;
+
+/* Adam with classic L2 over a whole block of parameters; all 1 x len, step from 1:
+ *   g' = g + decay w;  m = beta1 m + (1-beta1) g';  v = beta2 v + (1-beta2) g'^2
+ *   w -= lr (m / (1-beta1^step)) / (sqrt(v / (1-beta2^step)) + eps).
+ * w, m, v are read and written. */
+typedef struct be_adam_args {
+    be_mat w, m, v;
+    be_mat g;
+    float lr, beta1, beta2, eps, decay;
+    int64_t step;
+} be_adam_args;
+
+/* -- pairwise folds for the metrics; rows first .. first + out.rows - 1, so that a
+ *    caller can cut a long fold into launches (at most 2^26 pairs each) -- */
+
+/* out_ic = sum over j with label_j = c of f(||x_{first+i} - x_j||^2), j over all n
+ * rows (j = i included), f = sqrt (BE_FOLD_EUCLID), the identity
+ * (BE_FOLD_SQUARED) or exp(-scale .) (BE_FOLD_GAUSS). Distances come from
+ * differences of entries, so equal rows are at 0. labels n, others than 0..C-1
+ * are left out. */
+typedef enum be_fold { BE_FOLD_EUCLID, BE_FOLD_SQUARED, BE_FOLD_GAUSS } be_fold;
+typedef struct be_pair_fold_args {
+    be_mat out;
+    be_mat x;
+    be_ints labels;
+    be_fold kind;
+    float scale;
+    int64_t first;
+} be_pair_fold_args;
+
+/* BE_FOLD_GAUSS for sparse rows: ||x_i - x_j||^2 = sq_i + sq_j - 2 <x_i, x_j>,
+ * not below 0. a is n x F with values val (1 x nnz), at its transpose with entry
+ * ids, sq 1 x n squared lengths. */
+typedef struct be_pair_fold_sparse_args {
+    be_mat out;
+    be_csr a, at;
+    be_mat val, sq;
+    be_ints labels;
+    float scale;
+    int64_t first;
+} be_pair_fold_sparse_args;
+
+/* Mean average distance: x unit or zero rows (n x d), norm their lengths (1 x n),
+ * D_ij = 1 - <x_i, x_j> computed as ||x_i - x_j||^2 / 2, and 0 when either norm is 0:
+ *   sum_i = sum_j D_ij over D_ij > 1e-12, count_i their number. sum 1 x rows, count rows. */
+typedef struct be_mad_fold_args {
+    be_mat sum;
+    be_ints count;
+    be_mat x, norm;
+    int64_t first;
+} be_mad_fold_args;
+
+/* e_v = sum over u in row v of ||w_v x_v - w_u x_u||^2; w 1 x n [optional: ones].
+ * e is 1 x n, x n x d. A self-loop adds 0. */
+typedef struct be_dirichlet_args {
+    be_mat e;
+    be_csr a;
+    be_mat x, w;
+} be_dirichlet_args;
+
+#endif

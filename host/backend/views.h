@@ -1,0 +1,69 @@
+/* views.h - how operations see memory: matrices, index lists, sparse matrices,
+ * and the two element-wise numbers-only arguments, dropout and activation.
+ * Offsets and sizes count elements, not bytes. */
+#ifndef BACKEND_VIEWS_H
+#define BACKEND_VIEWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct be_buf be_buf;
+
+typedef struct be_mat { /* rows x cols floats, row r starting at off + r*ld; a vector is a matrix of one row */
+    be_buf *buf;
+    int64_t off, rows, cols, ld;
+} be_mat;
+
+typedef struct be_ints { /* len int32 */
+    be_buf *buf;
+    int64_t off, len;
+} be_ints;
+
+typedef struct be_longs { /* len int64 */
+    be_buf *buf;
+    int64_t off, len;
+} be_longs;
+
+static inline be_mat be_view(be_buf *buf, int64_t off, int64_t rows, int64_t cols) {
+    return (be_mat){buf, off, rows, cols, cols};
+}
+static inline be_mat be_view_ld(be_buf *buf, int64_t off, int64_t rows, int64_t cols, int64_t ld) {
+    return (be_mat){buf, off, rows, cols, ld};
+}
+static inline be_mat be_vector(be_buf *buf, int64_t off, int64_t len) { return (be_mat){buf, off, 1, len, len}; }
+static inline be_ints be_int_view(be_buf *buf, int64_t off, int64_t len) { return (be_ints){buf, off, len}; }
+static inline size_t be_floats(int64_t count) { return (size_t)count * sizeof(float); }
+
+/* A sparse matrix: the columns of row r are idx[ptr[r]] .. idx[ptr[r+1]-1].
+ * Values are not part of it: an operation is handed them as a vector indexed by
+ * entry id. The id of entry e is e itself, or eid[e] in a transpose, so that a
+ * matrix and its transpose share one value array and one dropout mask.
+ * Built by be_csr_upload, which checks every index. */
+typedef struct be_csr {
+    int64_t rows, cols, nnz;
+    be_longs ptr; /* rows + 1 */
+    be_ints idx;  /* nnz */
+    be_ints eid;  /* nnz [optional] */
+} be_csr;
+
+/* Dropout by counter: element i is kept when the (i mod 4)-th number of
+ * philox4x32_10(key = seed, counter = {i / 4, layer, epoch, stream}) is not
+ * below `threshold` = rate * 2^32, and is then multiplied by `scale` =
+ * 1 / (1 - rate). No mask is ever stored. Rate 0 keeps everything. */
+typedef struct be_drop {
+    float rate, scale;
+    uint32_t threshold, key[2], stream, epoch, layer;
+} be_drop;
+
+/* rate in [0, 1); see core/random.h for the streams. */
+be_drop be_drop_make(float rate, uint64_t seed, uint32_t stream, uint32_t epoch, uint32_t layer);
+
+/* What follows a normalisation, element by element: act(x) = dropout(relu(x)),
+ * each part only when asked for. In a matrix the element is r * cols + j. */
+typedef struct be_act {
+    bool relu;
+    be_drop drop;
+} be_act;
+
+#endif
