@@ -1,0 +1,173 @@
+/* data.h - a data set in host memory, and how it is loaded, split, described, written, made and fetched.
+ * The only header of this folder other folders include; below it is core alone.
+ *
+ *     data_options options = data_options_default();
+ *     options.seed = 100;
+ *     data_set *set = NULL;
+ *     TRY(data_load(&set, "cora", &options));     // a name or a path, see data_load
+ *     ... set->graph, set->input, set->labels, set->split ...
+ *     data_free(set);                             // accepts NULL
+ *
+ * Whatever the layout of the files was, a loaded set is clean: every id is in range, every value finite, the graph
+ * symmetric without duplicates and self-loops, columns ascending in each row. */
+#ifndef DATA_H
+#define DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+/* Undirected edges, each stored in both directions; row u is columns[offsets[u] .. offsets[u+1]). */
+typedef struct data_graph {
+    int32_t nodes;
+    int64_t edges;    /* undirected; offsets[nodes] = 2 * edges */
+    int64_t *offsets; /* [nodes + 1] */
+    int32_t *columns; /* [2 * edges] */
+} data_graph;
+
+/* rows x cols numbers: CSR without stored zeros, or, when more than DATA_DENSE_ABOVE of them are non-zero, a dense
+ * row-major matrix in `values` with offsets and columns NULL. */
+typedef struct data_features {
+    int32_t rows, cols;
+    bool dense;
+    int64_t nonzeros;
+    int64_t *offsets; /* [rows + 1], or NULL */
+    int32_t *columns; /* [nonzeros], or NULL */
+    float *values;    /* [nonzeros], or [rows * cols] */
+} data_features;
+
+#define DATA_DENSE_ABOVE 0.25
+
+/* Three lists of node numbers; nodes without a label are in none of them. */
+typedef struct data_split {
+    char *name; /* "public", "random:20,30", ... as asked for; for a file, its path */
+    int32_t train_count, val_count, test_count;
+    int32_t *train, *val, *test;
+} data_split;
+
+typedef struct data_set {
+    char *name;      /* "cora", or the file's name without its ending; '_' written as '-' */
+    char *origin;    /* where it was read from: a path, or "inside the library" */
+    char *layout;    /* "planetoid", "npz", "linqs", "ogb-csv", "csv", "matrix-market" */
+    char *about;     /* JSON text the file brings about itself, or NULL */
+    char sha256[65]; /* of graph, features as loaded and labels: the same whatever layout they came from */
+
+    data_graph graph;
+    data_features features; /* complete, row-normalised if asked for: what the information gain is taken on */
+    data_features input;    /* what a network sees: `features` itself (same pointers), or a copy without missing rows */
+    int32_t classes;
+    int32_t *labels; /* [nodes]; -1 = none */
+    data_split split;
+
+    int32_t missing_count; /* rows whose features were taken away; their numbers, ascending */
+    int32_t *missing;
+
+    int64_t duplicate_edges; /* removed: undirected edges named again, the two directions of one edge counted once */
+    int64_t self_loops;      /* removed */
+    int32_t unlabelled;      /* nodes with label -1 */
+
+    int note_count; /* one sentence each, for a person: what was cleaned, what fell short */
+    char **notes;
+
+    data_split own_split; /* the split the files bring; NULL lists when they bring none */
+    bool binarised;       /* features > 0 were made 1 */
+} data_set;
+
+typedef enum data_norm { DATA_NORM_ROW, DATA_NORM_NONE } data_norm;
+
+typedef struct data_options {
+    const char *split;      /* "public", "random:T,V", "fraction:T,V", a .json or .npz file; NULL = the set's default */
+    uint64_t seed;          /* of the split and of the missing rows */
+    data_norm feature_norm; /* row: every row is divided by its sum, a row whose sum is 0 stays */
+    double missing_rate;    /* share of the rows outside training that lose their features, 0..1 */
+    const char *features;   /* for Matrix Market and edge lists: .npy, .csv or .mtx; NULL = beside the graph, or none */
+    const char *labels;     /* the same for labels: .npy or .csv */
+    bool without_split;     /* only graph, features and labels: for `info` and `convert` of sets too small to split */
+} data_options;
+
+data_options data_options_default(void); /* seed 100, row normalisation, nothing missing, the set's own split */
+
+/* Loads a set by name or path into *set (NULL on failure: nothing is half loaded). `options` NULL = the defaults.
+ * A name: embedded, karate (4 classes), karate-2 (2 classes), or any set found in $FATHOM_DATA (folders, colon
+ * separated, and the folders in them) or in the cache; '-' and '_' are the same. A path: a .npz; a folder with
+ * ind.NAME.* files, or the prefix folder/ind.NAME; NAME.content beside NAME.cites; an OGB csv folder; edges.csv with
+ * features and labels beside it; a .mtx graph. gzip is read as is. `name_or_path` NULL = embedded. */
+fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options);
+void data_free(data_set *set);
+
+/* Draws or reads a split of `set` into *split ("random:20,30" and so on, NULL = the set's default). */
+fathom_status data_split_make(data_split *split, data_set *set, const char *text, uint64_t seed);
+void data_split_free(data_split *split);
+
+/* out = the transpose of `in` as CSR, rows ascending, plus entry[e] = the entry of `in` that entry e of `out` is (so
+ * that both share one value array). `in` must be sparse; *entry may be NULL when not wanted. */
+fathom_status data_transpose(data_features *out, int64_t **entry, const data_features *in);
+void data_features_free(data_features *features);
+
+/* What `fathom data info` tells beyond the set's own fields. */
+#define DATA_INFO_BINS 16
+typedef struct data_info {
+    int32_t isolated, components, largest_component;
+    int32_t degree_min, degree_median, degree_max;
+    double degree_mean;
+    double homophily; /* share of edges between two labelled nodes that join equal labels; NaN without such edges */
+    int64_t labelled_edges;
+    double feature_density;
+    int64_t feature_bytes, graph_bytes;
+    int bin_count; /* degree histogram: bin 0 is degree 0, bin b > 0 is degrees 2^(b-1) .. 2^b - 1, the last one open */
+    int64_t bins[DATA_INFO_BINS];
+    int32_t *class_sizes; /* [classes] */
+} data_info;
+
+fathom_status data_describe(data_info *info, const data_set *set);
+void data_info_free(data_info *info);
+
+/* Writes `set` (graph, features, labels, its own or present split) to a .npz in fathom's layout (docs/data-layouts.md),
+ * through a temporary file and a rename. Load with DATA_NORM_NONE first: values are written as they are. */
+fathom_status data_save(const data_set *set, const char *path);
+
+/* A made graph: "sbm" (a stochastic block model) or "rmat" (recursive matrix, skewed degrees). */
+typedef struct data_make_options {
+    const char *kind;
+    int32_t nodes, classes, features;
+    int64_t edges;    /* undirected, wanted; duplicates are drawn again for sbm, cleaned away for rmat */
+    double homophily; /* share of edges inside a class */
+    double density;   /* of the features; 1 = dense normal values about a class mean, below it 0/1 words */
+    double signal;    /* how much features tell of the class, 0..1 */
+    uint64_t seed;
+} data_make_options;
+
+data_make_options data_make_defaults(void);
+fathom_status data_make(data_set **set, const data_make_options *options);
+/* Writes `set` as an OGB node-property csv folder (edge.csv.gz, node-feat.csv.gz, node-label.csv.gz, split/). */
+fathom_status data_save_ogb(const data_set *set, const char *folder);
+
+/* The sets fathom knows by name. */
+typedef struct data_known {
+    const char *name, *title, *licence;
+    int file_count; /* 0: inside the library */
+} data_known;
+
+int data_known_count(void);
+const data_known *data_known_at(int index);
+/* *path = where the files of `name` are here (to be freed with mem_free), or NULL when they are not; *bytes their size.
+ */
+fathom_status data_find(char **path, int64_t *bytes, const char *name);
+/* *folder = the cache's data folder (XDG_CACHE_HOME/fathom/data, else ~/.cache/fathom/data). */
+fathom_status data_cache_folder(char **folder);
+
+/* Downloads a known set into `folder` (NULL = the cache): over https from its public home, or from $FATHOM_MIRROR (a
+ * base URL or a folder); every file is checked against its pinned SHA-256, resumed when cut off, renamed when whole. */
+typedef struct data_progress {
+    const char *file;
+    int file_number, file_count;
+    int64_t done, total; /* bytes of this file; total 0 = not known yet */
+    double seconds;      /* since this file was begun */
+    int64_t done_before; /* bytes that were here before */
+} data_progress;
+typedef bool (*data_progress_hook)(void *user, const data_progress *progress); /* false stops */
+fathom_status data_get(const char *name, const char *folder, data_progress_hook hook, void *user);
+
+#endif
