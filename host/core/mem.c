@@ -38,19 +38,31 @@ static bool told_to_fail(void) {
     return nth != 0 && (number == nth || (atomic_load(&fail_for_ever) && number > nth));
 }
 
-fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t size, const char *what) {
-    size_t count, bytes, room;
+static fathom_status new_block(void **pointer, size_t *room, size_t rows, size_t cols, size_t size, const char *what) {
+    size_t count, bytes;
     *pointer = NULL;
-    if (!mem_mul(&count, rows, cols) || !mem_mul(&bytes, count, size) || !mem_add(&room, bytes, MEM_ALIGN - 1))
+    if (!mem_mul(&count, rows, cols) || !mem_mul(&bytes, count, size) || !mem_add(room, bytes, MEM_ALIGN - 1))
         return fail(FATHOM_MEMORY, "%s: %zu x %zu x %zu bytes do not fit in an address", what, rows, cols, size);
-    room = bytes == 0 ? MEM_ALIGN : room / MEM_ALIGN * MEM_ALIGN;
-    void *block = told_to_fail() ? NULL : aligned_alloc(MEM_ALIGN, room);
+    *room = bytes == 0 ? MEM_ALIGN : *room / MEM_ALIGN * MEM_ALIGN;
+    void *block = told_to_fail() ? NULL : aligned_alloc(MEM_ALIGN, *room);
     if (!block)
-        return fail(FATHOM_MEMORY, "%s: cannot get %zu bytes of memory; free some or make the job smaller", what, room);
-    memset(block, 0, room);
+        return fail(FATHOM_MEMORY, "%s: cannot get %zu bytes of memory; free some or make the job smaller", what,
+                    *room);
     atomic_fetch_add(&live, 1);
     *pointer = block;
     return FATHOM_OK;
+}
+
+fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t size, const char *what) {
+    size_t room;
+    TRY(new_block(pointer, &room, rows, cols, size, what));
+    memset(*pointer, 0, room);
+    return FATHOM_OK;
+}
+
+fathom_status mem_new_bytes_raw(void **pointer, size_t rows, size_t cols, size_t size, const char *what) {
+    size_t room;
+    return new_block(pointer, &room, rows, cols, size, what);
 }
 
 fathom_status mem_grow_bytes(void **pointer, size_t old_count, size_t count, size_t size, const char *what) {

@@ -28,6 +28,11 @@ bool mem_add(size_t *out, size_t a, size_t b);
     mem_new_bytes((void **)(pointer), (size_t)(rows), (size_t)(cols), (size_t)(size), (what))
 fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
 
+/* The same without the zeros, for large memory that is written before it is read. */
+#define mem_new_raw(pointer, rows, cols, size, what) \
+    mem_new_bytes_raw((void **)(pointer), (size_t)(rows), (size_t)(cols), (size_t)(size), (what))
+fathom_status mem_new_bytes_raw(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
+
 /* Grows *pointer from `old_count` to at least `count` elements of `size` bytes, keeping what
  * it holds and zeroing what is new; on failure *pointer is untouched and still owned. */
 #define mem_grow(pointer, old_count, count, size, what) \

@@ -1,0 +1,199 @@
+/* cpu_device.c - the native CPU as a device: what it is, its memory, and the
+ * driver table that puts operations into the queue. */
+#define _GNU_SOURCE
+#include <cblas.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <omp.h>
+
+#include "backend/cpu/cpu.h"
+#include "core/mem.h"
+
+/* ---- what the machine is ---- */
+
+static void cpu_name(char *name, size_t size) {
+    snprintf(name, size, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, "model name", 10) != 0)
+            continue;
+        char *text = colon + 1 + strspn(colon + 1, " \t");
+        text[strcspn(text, "\n")] = '\0';
+        snprintf(name, size, "%.*s", (int)size - 1, text);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+/* As many threads as this process may run on: OMP_NUM_THREADS and affinity count. */
+static int usable_threads(void) {
+    int allowed = omp_get_num_procs(), wanted = omp_get_max_threads();
+    return wanted < allowed ? wanted : allowed;
+}
+
+static fathom_status list(be_found *found) {
+    const cpu_op *ops;
+    const char *isa;
+    TRY(cpu_choose_isa(&ops, &isa));
+    TRY(mem_new(&found->info, 1, 1, sizeof *found->info, "device list"));
+    found->count = 1;
+    be_info *info = found->info;
+    *info = (be_info){.kind = BE_CPU, .platform_index = -1, .device_index = -1, .opencl_index = -1};
+    snprintf(info->backend, sizeof info->backend, "cpu");
+    cpu_name(info->name, sizeof info->name);
+    snprintf(info->platform, sizeof info->platform, "native");
+    snprintf(info->driver, sizeof info->driver, "fathom %s, %s loops", FATHOM_VERSION_STRING, isa);
+    info->compute_units = usable_threads();
+    info->max_group_size = 1;
+    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    return FATHOM_OK;
+}
+
+static void describe(char *text, size_t size) {
+    const cpu_op *ops;
+    const char *isa = "?";
+    if (cpu_choose_isa(&ops, &isa) != FATHOM_OK)
+        isa = fathom_last_error();
+    snprintf(text, size, "%s loops, %d threads, %s (core %s, one thread per call)", isa, usable_threads(),
+             openblas_get_config(), openblas_get_corename());
+}
+
+fathom_status cpu_choose_isa(const cpu_op **ops, const char **name) {
+    const char *forced = getenv("FATHOM_ISA");
+    static const struct {
+        const char *name;
+        const cpu_op *ops;
+    } tables[] = {
+#ifdef FATHOM_ISA_X86
+        {"avx512", cpu_ops_avx512},
+        {"avx2", cpu_ops_avx2},
+#endif
+        {"base", cpu_ops_base}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        bool can = true;
+#ifdef FATHOM_ISA_X86
+        if (strcmp(tables[i].name, "avx512") == 0)
+            can = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+        else if (strcmp(tables[i].name, "avx2") == 0)
+            can = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+        if (can && (!forced || !*forced || strcmp(forced, tables[i].name) == 0)) {
+            *ops = tables[i].ops;
+            *name = tables[i].name;
+            return FATHOM_OK;
+        }
+    }
+    return fail(FATHOM_DEVICE, "FATHOM_ISA=%s: this processor or build cannot run it; leave it unset, or use base",
+                forced);
+}
+
+/* ---- the driver ---- */
+
+static void close_device(void *opaque) {
+    cpu_state *state = opaque;
+    if (!state)
+        return;
+    cpu_run_queue(state);
+    mem_free(state->queue);
+    mem_free(state->scratch);
+    mem_free(state);
+}
+
+static fathom_status open_device(void **opaque, const be_info *info, const be_options *options) {
+    (void)info;
+    cpu_state *state = NULL;
+    const char *isa;
+    fathom_status status;
+    TRY(mem_new(&state, 1, 1, sizeof *state, "CPU device"));
+    TRY_OUT(cpu_choose_isa(&state->ops, &isa));
+    TRY_OUT(mem_new(&state->queue, CPU_QUEUE, 1, sizeof *state->queue, "operation queue"));
+    state->threads = options->threads > 0 ? options->threads : usable_threads();
+    state->profile = options->profile;
+    /* Our own blocks are the parallelism; OpenBLAS threads inside them would be
+     * slower and would make the bits depend on their number. */
+    openblas_set_num_threads(1);
+    *opaque = state;
+    return FATHOM_OK;
+out:
+    close_device(state);
+    return status;
+}
+
+static fathom_status alloc_memory(void *state, void **handle, size_t bytes, const char *what) {
+    (void)state;
+    return mem_new_bytes_raw(handle, bytes, 1, 1, what);
+}
+
+static void release(void *state, void *handle) {
+    cpu_run_queue(state);
+    mem_free(handle);
+}
+
+static fathom_status upload(void *opaque, void *handle, size_t offset, const void *source, size_t bytes) {
+    cpu_state *state = opaque;
+    cpu_run_queue(state);
+    memcpy((char *)handle + offset, source, bytes);
+    state->counters.bytes_written += (int64_t)bytes;
+    return FATHOM_OK;
+}
+
+static fathom_status download(void *opaque, void *target, void *handle, size_t offset, size_t bytes) {
+    cpu_state *state = opaque;
+    cpu_run_queue(state);
+    memcpy(target, (char *)handle + offset, bytes);
+    state->counters.blocking_reads++;
+    state->counters.bytes_read += (int64_t)bytes;
+    return FATHOM_OK;
+}
+
+static fathom_status sync_queue(void *state) {
+    cpu_run_queue(state);
+    return FATHOM_OK;
+}
+
+static void count(void *opaque, be_counters *counters) {
+    cpu_state *state = opaque;
+    *counters = state->counters;
+    counters->live_bytes = counters->peak_bytes = (int64_t)state->scratch_bytes;
+}
+
+static fathom_status profile(void *opaque, be_op op, double *seconds, int64_t *calls) {
+    cpu_state *state = opaque;
+    *seconds = state->seconds[op];
+    *calls = state->calls[op];
+    return FATHOM_OK;
+}
+
+#define X(op)                                                                \
+    static fathom_status run_##op(void *state, const be_##op##_args *args) { \
+        return cpu_enqueue(state, BE_OP_##op, args, sizeof *args);           \
+    }
+BE_OPERATIONS(X)
+#undef X
+
+const be_driver cpu_driver = {.version = BE_DRIVER_VERSION,
+                              .name = "cpu",
+                              .list = list,
+                              .describe = describe,
+                              .open = open_device,
+                              .close = close_device,
+                              .alloc = alloc_memory,
+                              .release = release,
+                              .upload = upload,
+                              .download = download,
+                              .sync = sync_queue,
+                              .count = count,
+                              .profile = profile,
+                              .run = {
+#define X(op) .op = run_##op,
+                                  BE_OPERATIONS(X)
+#undef X
+                              }};

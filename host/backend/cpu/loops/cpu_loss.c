@@ -1,0 +1,95 @@
+/* cpu_loss.c - cross-entropy on a set of rows with its gradient, predictions and
+ * how many of them are right. */
+#include "backend/cpu/loops/loops.h"
+
+/* Returns -log softmax(z)[label] and, where gz is given, writes (softmax - onehot) / count. */
+static double xent_row(float *gz, const float *z, int64_t classes, int32_t label, float over_count) {
+    float largest = z[0], wanted = z[label], sum = 0.0f;
+    for (int64_t c = 1; c < classes; c++)
+        largest = z[c] > largest ? z[c] : largest;
+    for (int64_t i = 0; i < vf_count(classes); i++) {
+        vf e = vf_exp(vf_row(z, classes, i) - largest);
+        if (gz)
+            vf_row_set(gz, classes, i, e);
+        for (int lane = 0; lane < vf_part(classes, i); lane++)
+            sum += e[lane];
+    }
+    if (gz) {
+        for (int64_t c = 0; c < classes; c++)
+            gz[c] *= over_count / sum;
+        gz[label] -= over_count;
+    }
+    return log((double)sum) + (double)largest - (double)wanted;
+}
+
+SCRATCH(softmax_xent) {
+    (void)threads;
+    return padded((size_t)block_count(a->z.rows) * sizeof(double));
+}
+OP(softmax_xent) {
+    int64_t n = a->z.rows, classes = a->z.cols, blocks = block_count(n);
+    double *partial = (double *)(void *)team->scratch;
+    const int32_t *labels = int_data(a->labels), *sets = int_data(a->sets);
+    float over_count = a->count > 0 ? 1.0f / (float)a->count : 0.0f;
+    span mine = share(team, blocks);
+    for (int64_t b = mine.begin; b < mine.end; b++) {
+        span rows = block_span(n, b);
+        partial[b] = 0.0;
+        for (int64_t v = rows.begin; v < rows.end; v++) {
+            float *gz = a->gz.buf ? row(a->gz, v) : NULL;
+            if (a->count > 0 && (sets[v] >> a->set & 1))
+                partial[b] += xent_row(gz, row(a->z, v), classes, labels[v], over_count);
+            else if (gz)
+                memset(gz, 0, (size_t)classes * sizeof(float));
+        }
+    }
+    cpu_barrier(team);
+    if (team->id != 0)
+        return;
+    double sum = 0.0;
+    for (int64_t b = 0; b < blocks; b++)
+        sum += partial[b];
+    data(a->loss)[0] = a->count > 0 ? (float)(sum / (double)a->count) : 0.0f;
+}
+
+NO_SCRATCH(argmax)
+OP(argmax) {
+    span rows = row_share(team, a->z.rows);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *z = row(a->z, v);
+        float best = -INFINITY;
+        int32_t at = 0;
+        for (int64_t c = 0; c < a->z.cols; c++)
+            if (z[c] > best) {
+                best = z[c];
+                at = (int32_t)c;
+            }
+        int_data(a->pred)[v] = at;
+    }
+}
+
+#define SETS 16 /* counters of a thread: one cache line, so that threads do not share one */
+
+SCRATCH(accuracy) {
+    (void)a;
+    return (size_t)threads * SETS * sizeof(int32_t);
+}
+OP(accuracy) {
+    int32_t *counts = (int32_t *)(void *)team->scratch, *own = counts + SETS * team->id;
+    const int32_t *pred = int_data(a->pred), *labels = int_data(a->labels), *sets = int_data(a->sets);
+    memset(own, 0, SETS * sizeof *own);
+    span rows = row_share(team, a->pred.len);
+    for (int64_t v = rows.begin; v < rows.end; v++)
+        if (pred[v] == labels[v])
+            for (int k = 0; k < a->correct.len; k++)
+                own[k] += sets[v] >> k & 1;
+    cpu_barrier(team);
+    if (team->id != 0)
+        return;
+    for (int k = 0; k < a->correct.len; k++) {
+        int32_t sum = 0;
+        for (int t = 0; t < team->size; t++)
+            sum += counts[SETS * t + k];
+        int_data(a->correct)[k] = sum;
+    }
+}

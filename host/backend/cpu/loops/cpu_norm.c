@@ -1,0 +1,149 @@
+/* cpu_norm.c - batch and pair normalisation. Statistics are the means and centred
+ * sums of blocks of rows, combined in block order (Chan and others 1979). */
+#include "backend/cpu/loops/loops.h"
+#include "backend/cpu/loops/stats.h"
+
+SCRATCH(col_stats) {
+    (void)threads;
+    return floats_bytes(2 * block_count(a->x.rows) * a->x.cols);
+}
+OP(col_stats) {
+    char *scratch = team->scratch;
+    int64_t n = a->x.rows, d = a->x.cols, blocks = block_count(n);
+    float *mean = take(&scratch, blocks * 2 * d), *square = mean + d;
+    span mine = share(team, blocks);
+    for (int64_t b = mine.begin; b < mine.end; b++) {
+        span rows = block_span(n, b);
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            vf sum = {0}, centred = {0};
+            for (int64_t v = rows.begin; v < rows.end; v++)
+                sum += vf_row(row(a->x, v), d, i);
+            vf m = sum / (float)(rows.end - rows.begin);
+            for (int64_t v = rows.begin; v < rows.end; v++) {
+                vf x = vf_row(row(a->x, v), d, i) - m;
+                centred += x * x;
+            }
+            vf_row_set(mean + 2 * b * d, d, i, m);
+            vf_row_set(square + 2 * b * d, d, i, centred);
+        }
+    }
+    cpu_barrier(team);
+    stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
+    combine_stats(&out, mean, square, n, 2 * d, share(team, d));
+}
+
+/* Coefficients of a column are made once per thread, in its own piece of scratch. */
+INLINE float *own_floats(const cpu_team *team, int64_t count) {
+    return (float *)(void *)(team->scratch + (size_t)team->id * floats_bytes(count));
+}
+
+SCRATCH(batch_apply) { return (size_t)threads * floats_bytes(a->x.cols); }
+OP(batch_apply) {
+    int64_t d = a->x.cols;
+    const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *beta = data(a->beta);
+    float *scale = own_floats(team, d);
+    for (int64_t j = 0; j < d; j++)
+        scale[j] = gamma[j] / sqrtf(var[j] + a->eps);
+    span rows = row_share(team, a->x.rows);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *x = row(a->x, v);
+        float *y = row(a->y, v);
+        for (int64_t j = 0; j < d; j++)
+            y[j] = (x[j] - mean[j]) * scale[j] + beta[j];
+        act_row(y, d, &a->act, v * d);
+    }
+}
+
+/* s = (eps + sum_j var_j)^-1/2 */
+INLINE float pair_scale(be_mat var, float eps) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < var.cols; j++)
+        sum += (double)data(var)[j];
+    return (float)(1.0 / sqrt((double)eps + sum));
+}
+
+NO_SCRATCH(pair_apply)
+OP(pair_apply) {
+    int64_t d = a->x.cols;
+    const float *mean = data(a->mean), s = pair_scale(a->var, a->eps);
+    span rows = row_share(team, a->x.rows);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *x = row(a->x, v);
+        float *y = row(a->y, v);
+        for (int64_t j = 0; j < d; j++)
+            y[j] = (x[j] - mean[j]) * s;
+        act_row(y, d, &a->act, v * d);
+    }
+}
+
+SCRATCH(norm_sums) {
+    (void)threads;
+    return floats_bytes(2 * block_count(a->x.rows) * a->x.cols);
+}
+OP(norm_sums) {
+    char *scratch = team->scratch;
+    int64_t n = a->x.rows, d = a->x.cols, blocks = block_count(n);
+    float *partial = take(&scratch, blocks * 2 * d); /* db, q of each block */
+    span mine = share(team, blocks);
+    for (int64_t b = mine.begin; b < mine.end; b++) {
+        span rows = block_span(n, b);
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            vf mean = vf_row(data(a->mean), d, i), db = {0}, q = {0};
+            for (int64_t v = rows.begin; v < rows.end; v++) {
+                vf go = vf_row(row(a->go, v), d, i);
+                db += go;
+                q += go * (vf_row(row(a->x, v), d, i) - mean);
+            }
+            vf_row_set(partial + 2 * b * d, d, i, db);
+            vf_row_set(partial + 2 * b * d + d, d, i, q);
+        }
+    }
+    cpu_barrier(team);
+    span cols = share(team, d);
+    for (int64_t j = cols.begin; j < cols.end; j++) {
+        data(a->db)[j] = (float)sum_blocks(partial, blocks, 2 * d, j);
+        data(a->q)[j] = (float)sum_blocks(partial, blocks, 2 * d, d + j);
+    }
+}
+
+SCRATCH(batch_backward) { return (size_t)threads * floats_bytes(3 * a->x.cols); }
+OP(batch_backward) {
+    int64_t n = a->x.rows, d = a->x.cols;
+    const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *db = data(a->db), *q = data(a->q);
+    float *scale = own_floats(team, 3 * d), *shift = scale + d, *pull = shift + d;
+    for (int64_t j = 0; j < d; j++) {
+        float r = 1.0f / sqrtf(var[j] + a->eps);
+        scale[j] = gamma[j] * r;
+        shift[j] = db[j] / (float)n;
+        pull[j] = r * r * q[j] / (float)n;
+    }
+    span rows = row_share(team, n);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *x = row(a->x, v), *go = row(a->go, v);
+        float *gx = row(a->gx, v);
+        for (int64_t j = 0; j < d; j++)
+            gx[j] = scale[j] * (go[j] - shift[j] - (x[j] - mean[j]) * pull[j]);
+    }
+    span cols = share(team, d);
+    for (int64_t j = cols.begin; j < cols.end; j++) {
+        data(a->ggamma)[j] += q[j] / sqrtf(var[j] + a->eps);
+        data(a->gbeta)[j] += db[j];
+    }
+}
+
+NO_SCRATCH(pair_backward)
+OP(pair_backward) {
+    int64_t n = a->x.rows, d = a->x.cols;
+    const float *mean = data(a->mean), *db = data(a->db), s = pair_scale(a->var, a->eps), over_n = 1.0f / (float)n;
+    double sum = 0.0;
+    for (int64_t j = 0; j < d; j++)
+        sum += (double)data(a->q)[j];
+    float pull = (float)((double)s * s * s * sum / (double)n);
+    span rows = row_share(team, n);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *x = row(a->x, v), *go = row(a->go, v);
+        float *gx = row(a->gx, v);
+        for (int64_t j = 0; j < d; j++)
+            gx[j] = s * (go[j] - db[j] * over_n) - pull * (x[j] - mean[j]);
+    }
+}

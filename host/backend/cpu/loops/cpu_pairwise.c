@@ -1,0 +1,215 @@
+/* cpu_pairwise.c - folds over all pairs of rows, for the metrics. Nodes are put in
+ * the order of their classes and their rows transposed, so that lanes are nodes of
+ * one class and a class is one contiguous run; nothing of size n x n exists. */
+#include "backend/cpu/loops/loops.h"
+
+#define FLUSH 64 /* vectors added in float before the sum moves on to double */
+
+/* Places of the nodes: class c has the places start[c] .. start[c+1]-1; place[v] is
+ * -1 for a node that no class takes. */
+typedef struct order {
+    int64_t stride; /* places, padded to whole vectors */
+    int32_t *place; /* n */
+    int32_t *node;  /* by place */
+    int32_t *start; /* classes + 1 */
+} order;
+
+INLINE size_t order_bytes(int64_t n, int64_t classes) {
+    return padded((size_t)n * 4) * 2 + padded((size_t)(classes + 1) * 4);
+}
+
+INLINE order order_in(char **scratch, int64_t n, int64_t classes) {
+    order o = {.stride = vf_count(n) * VW + VW};
+    o.place = (int32_t *)(void *)*scratch;
+    o.node = (int32_t *)(void *)(*scratch + padded((size_t)n * 4));
+    o.start = (int32_t *)(void *)(*scratch + 2 * padded((size_t)n * 4));
+    *scratch += order_bytes(n, classes);
+    return o;
+}
+
+/* A stable counting sort; `class_of` gives -1 for nodes to leave out. */
+static void order_fill(order *o, const int32_t *labels, const float *norm, int64_t n, int64_t classes) {
+    memset(o->start, 0, (size_t)(classes + 1) * sizeof *o->start);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t v = 0; v < n; v++) {
+            int32_t c = labels ? labels[v] : norm[v] != 0.0f ? 0 : -1;
+            bool counts = c >= 0 && c < classes;
+            if (pass == 0) {
+                o->start[counts ? c + 1 : 0] += counts;
+            } else {
+                o->place[v] = counts ? o->start[c]++ : -1;
+                if (counts)
+                    o->node[o->place[v]] = (int32_t)v;
+            }
+        }
+        if (pass == 0)
+            for (int64_t c = 0; c < classes; c++)
+                o->start[c + 1] += o->start[c];
+        else
+            for (int64_t c = classes; c > 0; c--)
+                o->start[c] = o->start[c - 1];
+    }
+    o->start[0] = 0;
+}
+
+/* xt[k][place] = x[node][k]; places behind the last are 0. */
+static void transpose(const cpu_team *team, float *xt, be_mat x, const order *o, int64_t places) {
+    span mine = row_share(team, o->stride);
+    for (int64_t p = mine.begin; p < mine.end; p++)
+        for (int64_t k = 0; k < x.cols; k++)
+            xt[k * o->stride + p] = p < places ? row(x, o->node[p])[k] : 0.0f;
+}
+
+/* Squared distances of row x to the VW nodes from place p. */
+INLINE vf distances(const float *x, const float *xt, int64_t stride, int64_t d, int64_t p) {
+    vf sum = {0};
+    for (int64_t k = 0; k < d; k++) {
+        vf difference = x[k] - vf_load(xt + k * stride + p);
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+INLINE vf vf_sqrt(vf v) {
+    vf out = v;
+    for (int i = 0; i < VW; i++)
+        out[i] = sqrtf(v[i]);
+    return out;
+}
+
+INLINE vf fold(vf square, be_fold kind, float scale) {
+    return kind == BE_FOLD_EUCLID ? vf_sqrt(square) : kind == BE_FOLD_SQUARED ? square : vf_exp(-scale * square);
+}
+
+/* The first `count` lanes of v, zeros behind. */
+INLINE vf lanes(vf v, int count) {
+    float all[VW];
+    memcpy(all, &v, sizeof all);
+    return vf_load_n(all, count);
+}
+
+/* ---- dense rows ---- */
+
+SCRATCH(pair_fold) {
+    (void)threads;
+    int64_t stride = vf_count(a->x.rows) * VW + VW;
+    return order_bytes(a->x.rows, a->out.cols) + floats_bytes(stride * a->x.cols);
+}
+OP(pair_fold) {
+    char *scratch = team->scratch;
+    int64_t n = a->x.rows, d = a->x.cols, classes = a->out.cols;
+    order o = order_in(&scratch, n, classes);
+    float *xt = take(&scratch, o.stride * d);
+    if (team->id == 0)
+        order_fill(&o, int_data(a->labels), NULL, n, classes);
+    cpu_barrier(team);
+    transpose(team, xt, a->x, &o, o.start[classes]);
+    cpu_barrier(team);
+    span mine = share(team, a->out.rows);
+    for (int64_t i = mine.begin; i < mine.end; i++)
+        for (int64_t c = 0; c < classes; c++) {
+            const float *x = row(a->x, a->first + i);
+            double total = 0.0;
+            for (int64_t p = o.start[c]; p < o.start[c + 1];) {
+                vf sum = {0};
+                for (int f = 0; f < FLUSH && p < o.start[c + 1]; f++, p += VW) {
+                    vf value = fold(distances(x, xt, o.stride, d, p), a->kind, a->scale);
+                    int64_t left = o.start[c + 1] - p;
+                    sum += left >= VW ? value : lanes(value, (int)left);
+                }
+                total += (double)vf_sum(sum);
+            }
+            row(a->out, i)[c] = (float)total;
+        }
+}
+
+/* ---- sparse rows: <x_i, x_j> for all j through the columns of x_i ---- */
+
+SCRATCH(pair_fold_sparse) {
+    int64_t stride = vf_count(a->a.rows) * VW + VW;
+    return order_bytes(a->a.rows, a->out.cols) + floats_bytes(stride) + (size_t)threads * floats_bytes(stride);
+}
+
+/* dots[place of j] = <x_i, x_j> */
+static void sparse_dots(float *dots, const be_pair_fold_sparse_args *a, const order *o, int64_t i) {
+    const int64_t *ptr = csr_ptr(&a->a), *column = csr_ptr(&a->at);
+    const int32_t *idx = csr_idx(&a->a), *node = csr_idx(&a->at), *id = int_data(a->at.eid);
+    const float *val = data(a->val);
+    memset(dots, 0, (size_t)o->stride * sizeof(float));
+    for (int64_t e = ptr[i]; e < ptr[i + 1]; e++) {
+        float x = val[a->a.eid.buf ? int_data(a->a.eid)[e] : e];
+        for (int64_t t = column[idx[e]]; t < column[idx[e] + 1]; t++)
+            if (o->place[node[t]] >= 0)
+                dots[o->place[node[t]]] += x * val[id[t]];
+    }
+}
+
+OP(pair_fold_sparse) {
+    char *scratch = team->scratch;
+    int64_t n = a->a.rows, classes = a->out.cols;
+    order o = order_in(&scratch, n, classes);
+    float *squares = take(&scratch, o.stride);
+    float *dots = (float *)(void *)(scratch + (size_t)team->id * floats_bytes(o.stride));
+    if (team->id == 0) {
+        order_fill(&o, int_data(a->labels), NULL, n, classes);
+        memset(squares, 0, (size_t)o.stride * sizeof(float));
+        for (int64_t p = 0; p < o.start[classes]; p++)
+            squares[p] = data(a->sq)[o.node[p]];
+    }
+    cpu_barrier(team);
+    span mine = share(team, a->out.rows);
+    for (int64_t i = mine.begin; i < mine.end; i++) {
+        float own = data(a->sq)[a->first + i];
+        sparse_dots(dots, a, &o, a->first + i);
+        for (int64_t c = 0; c < classes; c++) {
+            double total = 0.0;
+            for (int64_t p = o.start[c]; p < o.start[c + 1];) {
+                vf sum = {0};
+                for (int f = 0; f < FLUSH && p < o.start[c + 1]; f++, p += VW) {
+                    vf square = own + vf_load(squares + p) - 2.0f * vf_load(dots + p);
+                    vf value = vf_exp(-a->scale * vf_max(square, vf_set(0.0f)));
+                    int64_t left = o.start[c + 1] - p;
+                    sum += left >= VW ? value : lanes(value, (int)left);
+                }
+                total += (double)vf_sum(sum);
+            }
+            row(a->out, i)[c] = (float)total;
+        }
+    }
+}
+
+/* ---- mean average distance ---- */
+
+SCRATCH(mad_fold) {
+    (void)threads;
+    int64_t stride = vf_count(a->x.rows) * VW + VW;
+    return order_bytes(a->x.rows, 1) + floats_bytes(stride * a->x.cols);
+}
+OP(mad_fold) {
+    char *scratch = team->scratch;
+    int64_t n = a->x.rows, d = a->x.cols;
+    order o = order_in(&scratch, n, 1);
+    float *xt = take(&scratch, o.stride * d);
+    if (team->id == 0)
+        order_fill(&o, NULL, data(a->norm), n, 1);
+    cpu_barrier(team);
+    transpose(team, xt, a->x, &o, o.start[1]);
+    cpu_barrier(team);
+    span mine = share(team, a->sum.cols);
+    for (int64_t i = mine.begin; i < mine.end; i++) {
+        const float *x = row(a->x, a->first + i);
+        double total = 0.0;
+        int32_t count = 0;
+        int64_t places = data(a->norm)[a->first + i] != 0.0f ? o.start[1] : 0;
+        for (int64_t p = 0; p < places; p += VW) {
+            vf distance = 0.5f * distances(x, xt, o.stride, d, p);
+            distance = places - p >= VW ? distance : lanes(distance, (int)(places - p));
+            vi far = distance > 1e-12f;
+            total += (double)vf_sum(vf_pick(far, distance, vf_set(0.0f)));
+            for (int lane = 0; lane < VW; lane++)
+                count -= far[lane];
+        }
+        data(a->sum)[i] = (float)total;
+        int_data(a->count)[i] = count;
+    }
+}

@@ -1,0 +1,100 @@
+/* cpu_sparse.c - products with a sparse matrix: graph aggregation, sparse features
+ * times weights, and their transposes; Dirichlet energy over edges.
+ * Lanes are columns; a row's sum stays in registers over all its entries. */
+#include "backend/cpu/loops/loops.h"
+
+#define TILE 4 /* vectors of columns held at once */
+
+/* Columns j0 .. of row r, `count` vectors (a constant for the compiler) of which the last has `last` floats. */
+INLINE void spmm_tile(const be_spmm_args *a, const float *weight, const int32_t *id, int64_t r, int64_t j0,
+                      const int count, int last) {
+    const int64_t *ptr = csr_ptr(&a->a);
+    const int32_t *idx = csr_idx(&a->a);
+    vf sum[TILE] = {{0}};
+    for (int64_t e = ptr[r]; e < ptr[r + 1]; e++) {
+        const float *x = row(a->x, idx[e]) + j0;
+        float w = weight ? weight[id ? id[e] : e] : 1.0f;
+        for (int i = 0; i < count - 1; i++)
+            sum[i] += w * vf_load(x + i * VW);
+        sum[count - 1] += w * (last == VW ? vf_load(x + (count - 1) * VW) : vf_load_n(x + (count - 1) * VW, last));
+    }
+    float *y = row(a->y, r) + j0;
+    const float *z = a->z.buf ? row(a->z, r) + j0 : NULL;
+    for (int i = 0; i < count; i++) {
+        int part = i < count - 1 ? VW : last;
+        vf out = a->alpha * sum[i];
+        if (z)
+            out += a->beta * vf_load_n(z + i * VW, part);
+        vf_store_n(y + i * VW, out, part);
+    }
+}
+
+static void spmm_rows(const be_spmm_args *a, const float *weight, span rows) {
+    const int32_t *id = int_data(a->a.eid);
+    int64_t d = a->x.cols;
+    for (int64_t r = rows.begin; r < rows.end; r++)
+        for (int64_t j0 = 0; j0 < d; j0 += TILE * VW) {
+            int64_t width = d - j0 < TILE * VW ? d - j0 : TILE * VW;
+            int last = vf_part(width, vf_count(width) - 1);
+            switch (vf_count(width)) {
+            case 1:
+                spmm_tile(a, weight, id, r, j0, 1, last);
+                break;
+            case 2:
+                spmm_tile(a, weight, id, r, j0, 2, last);
+                break;
+            case 3:
+                spmm_tile(a, weight, id, r, j0, 3, last);
+                break;
+            default:
+                spmm_tile(a, weight, id, r, j0, 4, last);
+            }
+        }
+}
+
+/* With dropout the weights of all ids are made first, side by side, so that the
+ * generator runs on whole vectors and a transpose only looks them up. */
+SCRATCH(spmm) {
+    (void)threads;
+    return a->drop.rate > 0.0f ? floats_bytes(a->a.nnz) : 0;
+}
+OP(spmm) {
+    const float *weight = a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL;
+    if (a->drop.rate > 0.0f) {
+        char *scratch = team->scratch;
+        float *dropped = take(&scratch, a->a.nnz);
+        span ids = row_share(team, a->a.nnz);
+        drop_factors(dropped + ids.begin, &a->drop, ids.begin, ids.end - ids.begin);
+        if (weight)
+            for (int64_t i = ids.begin; i < ids.end; i++)
+                dropped[i] *= weight[i];
+        cpu_barrier(team);
+        weight = dropped;
+    }
+    spmm_rows(a, weight, csr_share(team, &a->a));
+}
+
+NO_SCRATCH(dirichlet)
+OP(dirichlet) {
+    const int64_t *ptr = csr_ptr(&a->a);
+    const int32_t *idx = csr_idx(&a->a);
+    const float *w = data(a->w);
+    int64_t d = a->x.cols, vectors = vf_count(d);
+    span rows = csr_share(team, &a->a);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *xv = row(a->x, v);
+        float wv = w ? w[v] : 1.0f;
+        double energy = 0.0;
+        for (int64_t e = ptr[v]; e < ptr[v + 1]; e++) {
+            const float *xu = row(a->x, idx[e]);
+            float wu = w ? w[idx[e]] : 1.0f;
+            vf sum = {0};
+            for (int64_t i = 0; i < vectors; i++) {
+                vf difference = wv * vf_row(xv, d, i) - wu * vf_row(xu, d, i);
+                sum += difference * difference;
+            }
+            energy += (double)vf_sum(sum);
+        }
+        data(a->e)[v] = (float)energy;
+    }
+}

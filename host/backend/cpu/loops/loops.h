@@ -1,0 +1,155 @@
+/* loops.h - what the operation files of this folder share. They are compiled once
+ * per instruction set with CPU_ISA set to its name; only the table at the end
+ * (cpu_table.c) is visible outside, so the copies never meet.
+ *
+ * Rows are cut in blocks of CPU_BLOCK; the sums of a block do not depend on the
+ * thread that makes them, and blocks are added in order, in double. */
+#ifndef CPU_LOOPS_H
+#define CPU_LOOPS_H
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/loops/simd.h"
+#include "philox.h"
+
+#define CPU_PASTE2(a, b) a##_##b
+#define CPU_PASTE(a, b) CPU_PASTE2(a, b)
+#define CPU_NAME(name) CPU_PASTE(name, CPU_ISA)
+
+/* OP(gemm) { ... }: defines the function of an operation; inside, `team` and `a`
+ * are its arguments. SCRATCH(gemm) returns the bytes it needs. */
+#define OP(op)                                                                                     \
+    static void op##_body(const cpu_team *team, const be_##op##_args *a);                          \
+    void CPU_NAME(cpu_run_##op)(const cpu_team *team, const void *args);                           \
+    void CPU_NAME(cpu_run_##op)(const cpu_team *team, const void *args) { op##_body(team, args); } \
+    static void op##_body(const cpu_team *team, const be_##op##_args *a)
+#define SCRATCH(op)                                                                                        \
+    static size_t op##_bytes(const be_##op##_args *a, int threads);                                        \
+    size_t CPU_NAME(cpu_scratch_##op)(const void *args, int threads);                                      \
+    size_t CPU_NAME(cpu_scratch_##op)(const void *args, int threads) { return op##_bytes(args, threads); } \
+    static size_t op##_bytes(const be_##op##_args *a, int threads)
+#define NO_SCRATCH(op) \
+    SCRATCH(op) {      \
+        (void)a;       \
+        (void)threads; \
+        return 0;      \
+    }
+
+/* ---- memory behind views ---- */
+
+INLINE float *data(be_mat m) { return m.buf ? (float *)m.buf->handle + m.off : NULL; }
+INLINE float *row(be_mat m, int64_t r) { return (float *)m.buf->handle + m.off + r * m.ld; }
+INLINE int32_t *int_data(be_ints v) { return v.buf ? (int32_t *)v.buf->handle + v.off : NULL; }
+INLINE const int64_t *csr_ptr(const be_csr *a) { return (const int64_t *)a->ptr.buf->handle + a->ptr.off; }
+INLINE const int32_t *csr_idx(const be_csr *a) { return int_data(a->idx); }
+
+/* ---- shares of the work ---- */
+
+typedef struct span {
+    int64_t begin, end;
+} span;
+
+/* The part of 0..count-1 that a thread takes. */
+INLINE span share(const cpu_team *team, int64_t count) {
+    return (span){count * team->id / team->size, count * (team->id + 1) / team->size};
+}
+
+/* Blocks: at least CPU_BLOCK rows, and at most CPU_BLOCKS of them, so that partial
+ * sums stay small on large graphs. Depends on n alone. */
+#define CPU_BLOCK 64
+#define CPU_BLOCKS 512
+
+INLINE int64_t block_rows(int64_t n) {
+    int64_t least = (n + CPU_BLOCKS - 1) / CPU_BLOCKS;
+    return (least + CPU_BLOCK - 1) / CPU_BLOCK * CPU_BLOCK;
+}
+INLINE int64_t block_count(int64_t n) { return (n + block_rows(n) - 1) / block_rows(n); }
+INLINE span block_span(int64_t n, int64_t b) {
+    int64_t size = block_rows(n), end = (b + 1) * size;
+    return (span){b * size, end < n ? end : n};
+}
+/* The rows of a thread's share of blocks, for sweeps that keep nothing per block. */
+INLINE span row_share(const cpu_team *team, int64_t n) {
+    span blocks = share(team, (n + CPU_BLOCK - 1) / CPU_BLOCK);
+    int64_t end = blocks.end * CPU_BLOCK;
+    return (span){blocks.begin * CPU_BLOCK, end < n ? end : n};
+}
+
+/* An element-wise operation's share: some rows, or some columns of all rows when there are few (a parameter
+ * block is one long row). */
+typedef struct tile {
+    span rows, cols;
+} tile;
+INLINE tile tile_share(const cpu_team *team, int64_t rows, int64_t cols) {
+    if (rows >= 2 * CPU_BLOCK)
+        return (tile){row_share(team, rows), {0, cols}};
+    return (tile){{0, rows}, row_share(team, cols)};
+}
+
+/* Sparse rows cut so that every thread gets as many rows + entries. Which thread
+ * makes a row does not change the row. */
+INLINE int64_t csr_cut(const int64_t *ptr, int64_t rows, int64_t target) {
+    int64_t low = 0, high = rows;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (ptr[middle] + middle < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+INLINE span csr_share(const cpu_team *team, const be_csr *a) {
+    const int64_t *ptr = csr_ptr(a);
+    int64_t work = a->rows + a->nnz;
+    return (span){csr_cut(ptr, a->rows, work * team->id / team->size),
+                  csr_cut(ptr, a->rows, work * (team->id + 1) / team->size)};
+}
+
+/* Scratch in pieces that each start on a cache line. */
+INLINE size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+INLINE size_t floats_bytes(int64_t count) { return padded((size_t)count * sizeof(float)); }
+INLINE float *take(char **scratch, int64_t count) {
+    float *piece = (float *)(void *)*scratch;
+    *scratch += floats_bytes(count);
+    return piece;
+}
+
+/* out[i] = base[i] + sum over blocks of partial[b * stride + i], i in the thread's share of 0..count-1. */
+INLINE double sum_blocks(const float *partial, int64_t blocks, int64_t stride, int64_t i) {
+    double sum = 0.0;
+    for (int64_t b = 0; b < blocks; b++)
+        sum += (double)partial[b * stride + i];
+    return sum;
+}
+
+/* ---- dropout and activation ---- */
+
+/* keep[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop). */
+INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_t count) {
+    for (int64_t i = 0; i < count;) {
+        int64_t element = first + i;
+        philox_block bits =
+            philox4x32_10((uint32_t)(element / 4), drop->layer, drop->epoch, drop->stream, drop->key[0], drop->key[1]);
+        for (int64_t lane = element % 4; lane < 4 && i < count; lane++, i++)
+            keep[i] = bits.v[lane] >= drop->threshold ? drop->scale : 0.0f;
+    }
+}
+
+/* Applies `act` to a finished row of `cols` floats whose first element is number `first`. */
+#define ACT_CHUNK 256
+INLINE void act_row(float *y, int64_t cols, const be_act *act, int64_t first) {
+    if (act->relu)
+        for (int64_t j = 0; j < cols; j++)
+            y[j] = y[j] > 0.0f ? y[j] : (y[j] != y[j] ? y[j] : 0.0f); /* NaN is kept: it must be seen */
+    if (act->drop.rate == 0.0f)
+        return;
+    float keep[ACT_CHUNK];
+    for (int64_t j0 = 0; j0 < cols; j0 += ACT_CHUNK) {
+        int64_t count = cols - j0 < ACT_CHUNK ? cols - j0 : ACT_CHUNK;
+        drop_factors(keep, &act->drop, first + j0, count);
+        for (int64_t j = 0; j < count; j++)
+            y[j0 + j] = keep[j] != 0.0f ? y[j0 + j] * keep[j] : 0.0f;
+    }
+}
+
+#endif
