@@ -26,7 +26,7 @@ includes() {
     shift
     (cd "$root" && find "$@" -name '*.[ch]' -print0 2>/dev/null |
         xargs -0 -r grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
-        sed -E 's/^([^:]*):[^"]*"([^"]*)".*/\1 \2/')
+        sed -E 's/^([^:]*):[^"]*"([^"]*)".*/\1 \2/' || true)
 }
 
 rule_includes_point_down() {
@@ -55,8 +55,8 @@ rule_includes_point_down() {
 hits() {
     local root=$1 pattern=$2
     shift 2
-    (cd "$root" && find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.cl' \) -print0 2>/dev/null |
-        xargs -0 -r grep -HnE "$pattern" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' || true)
+    (cd "$root" && find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.cl' \) -print0 2>/dev/null) |
+        (cd "$root" && xargs -0 -r grep -HnE "$pattern" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' || true)
 }
 
 rule_opencl_stays_in_its_room() {
@@ -100,7 +100,7 @@ rule_each_file_says_what_it_is() {
         *.sh | *.cmake | *CMakeLists.txt | quickstart | .ci/run) start='^#' ;;
         *) continue ;;
         esac
-        grep -v '^#!' "$1/$file" | head -n 1 | grep -qE "$start" || echo "$file has no head comment"
+        grep -v -m 1 '^#!' "$1/$file" | grep -qE "$start" || echo "$file has no head comment"
     done
 }
 
