@@ -29,3 +29,58 @@ grep -q 'not installed (--no-install): gcc ' err || fail "what is missing is not
 # The same without --no-install does call the installer: the traces work.
 expect_exit 1 env PATH="$PWD/fake:$PATH" XDG_CACHE_HOME="$PWD/cache" UNITY_ROOT= tree/quickstart build
 grep -qE '^(apt-get|sudo)' called || fail "the installer was never called"
+
+# The private list of source packages, from both forms that a machine may have.
+eval "$(sed -n '/^private_sources() {$/,/^}$/p' "$quickstart")"
+mkdir -p etc/sources.list.d list
+cat >etc/sources.list <<'TEXT'
+# deb mirror://no.example/a stable main
+deb mirror://one.example/a stable main contrib
+deb-src mirror://one.example/a stable main
+  deb [arch=amd64 signed-by=/k.gpg] mirror://two.example/b ./
+TEXT
+echo 'deb mirror://three.example/c stable main' >etc/sources.list.d/three.list
+cat >etc/sources.list.d/four.sources <<'TEXT'
+# a comment
+Types: deb deb-src
+URIs: mirror://four.example/d
+# another
+Suites: stable stable-updates
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ abc
+
+Types: deb
+Enabled: no
+URIs: mirror://off.example/e
+
+Types: deb-src
+URIs: mirror://source.example/f
+
+types: deb
+URIs: mirror://six.example/g
+Suites: stable
+TEXT
+private_sources "$PWD/etc" "$PWD/list"
+cat >wanted <<'TEXT'
+Types: deb-src
+URIs: mirror://four.example/d
+Suites: stable stable-updates
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ abc
+
+Types: deb-src
+URIs: mirror://six.example/g
+Suites: stable
+
+deb-src mirror://one.example/a stable main contrib
+deb-src [arch=amd64 signed-by=/k.gpg] mirror://two.example/b ./
+deb-src mirror://three.example/c stable main
+TEXT
+cat list/four.sources list/sources.list list/three.list >got
+diff wanted got || fail "the private list of source packages differs (< wanted, > got)"

@@ -2,7 +2,7 @@
 # test_sanitizers.sh - the sanitizers of this build see what they are there for:
 # small programs with one seeded bug each must be caught, and one without must not.
 # labels: threads sanitizer
-command=$(sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$BUILD_DIR/compile_commands.json" | grep -m 1 -F -- '/host/core/mem.c')
+command=$(sed -nE 's/^ *"command": "(.*host\/core\/mem\.c)",?$/\1/p' "$BUILD_DIR/compile_commands.json")
 compiler=${command%% *}
 flags=$(grep -oE -- '-f(no-)?sanitize[^ ]*|-f(no-)?omit[^ ]*' <<<"$command" | sort -u | tr '\n' ' ' || true)
 [ -n "$flags" ] || skip "this build has no sanitizer"
@@ -47,9 +47,12 @@ C
 
 case $flags in
 *address*)
-    program overflow <<<'#include <stdlib.h>
-int main(int n, char **v) { (void)v; char *p = malloc(8); p[7 + n] = 1; int r = p[n]; free(p); return r; }'
-    caught overflow heap-buffer-overflow
+    program overflow <<<'#include <string.h>
+int main(int n, char **v) { (void)v; char a[8] = "", b[16] = ""; memcpy(a, b, 8 + (size_t)n); return a[n]; }'
+    caught overflow stack-buffer-overflow
+    program freed <<<'#include <stdlib.h>
+int main(int n, char **v) { (void)v; char *volatile p = calloc(8, 1); free(p); return p[n]; }'
+    caught freed heap-use-after-free
     program leak <<<'#include <stdlib.h>
 static void *volatile kept; int main(void) { kept = malloc(77); kept = 0; return 0; }'
     caught leak '77 byte'
