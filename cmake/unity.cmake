@@ -16,6 +16,9 @@ else()
     endif()
     # Tag v2.6.0 is commit 860062d51b2e8a75d150337b63ca2a472840d13c.
     include(FetchContent)
+    if(POLICY CMP0135)
+        cmake_policy(SET CMP0135 NEW)
+    endif()
     FetchContent_Declare(unity
         URL https://github.com/ThrowTheSwitch/Unity/archive/refs/tags/v2.6.0.tar.gz
         URL_HASH SHA256=aa4c9fb1ae5fc5242f914c65f3557e817e40cb37f04a31e5ff76d1ab89dbf674)
