@@ -81,7 +81,7 @@ rule_memory_comes_from_core() {
 
 # files ROOT: the text files of the tree, as git knows them when it is there.
 files() {
-    (cd "$1" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path './build*' | sed 's#^\./##'; }) |
+    (cd "$1" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path './build*' -not -path './.git/*' | sed 's#^\./##'; }) |
         grep -vE '\.(npz|npy|bin|gz|zip|png|safetensors)$|^data/' || true
 }
 
