@@ -155,7 +155,7 @@ static bool number(const char *text, const char **end, int *value) {
 
 /* opencl:N and opencl:P:D reach every device, aliases too. */
 static int find_opencl(const be_list *list, const char *text) {
-    int p, d;
+    int p, d = -1;
     const char *end;
     if (!number(text, &end, &p))
         return -1;

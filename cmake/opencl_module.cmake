@@ -1,0 +1,34 @@
+# fathom_opencl.so: the OpenCL back end as a module that lies beside the command
+# and is loaded at run time, so that a machine without an OpenCL loader still
+# runs everything on the CPU. It gets host services through a table and links
+# no symbol of libfathom; --no-undefined proves that at every link.
+file(GLOB OPENCL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/backend/opencl/*.c)
+if(NOT OPENCL_SOURCES)
+    return()
+endif()
+
+pkg_check_modules(OPENCL_LOADER IMPORTED_TARGET OpenCL)
+pkg_check_modules(CLBLAST IMPORTED_TARGET clblast)
+if(NOT OPENCL_LOADER_FOUND OR NOT CLBLAST_FOUND)
+    message(WARNING "No OpenCL headers or no CLBlast found: building without the OpenCL module. "
+        "`./quickstart build` installs them; -DFATHOM_OPENCL=OFF says that this is meant.")
+    return()
+endif()
+
+# cl/embed.cmake writes OUTPUT, a C file holding the text of every cl/*.cl and cl/*.h.
+file(GLOB KERNEL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.cl ${CMAKE_SOURCE_DIR}/cl/*.h)
+set(EMBEDDED_KERNELS)
+if(EXISTS ${CMAKE_SOURCE_DIR}/cl/embed.cmake)
+    set(EMBEDDED_KERNELS ${CMAKE_BINARY_DIR}/generated/ocl_kernels.c)
+    add_custom_command(OUTPUT ${EMBEDDED_KERNELS}
+        COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${CMAKE_SOURCE_DIR}/cl -D OUTPUT=${EMBEDDED_KERNELS}
+            -P ${CMAKE_SOURCE_DIR}/cl/embed.cmake
+        DEPENDS ${KERNEL_SOURCES} ${CMAKE_SOURCE_DIR}/cl/embed.cmake
+        COMMENT "Embedding the OpenCL kernels" VERBATIM)
+endif()
+
+add_library(fathom_opencl MODULE ${OPENCL_SOURCES} ${EMBEDDED_KERNELS})
+set_target_properties(fathom_opencl PROPERTIES PREFIX "")
+target_compile_definitions(fathom_opencl PRIVATE CL_TARGET_OPENCL_VERSION=120)
+target_link_libraries(fathom_opencl PRIVATE fathom_flags PkgConfig::OPENCL_LOADER PkgConfig::CLBLAST m)
+target_link_options(fathom_opencl PRIVATE -Wl,--no-undefined)

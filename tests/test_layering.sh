@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# test_layering.sh - the arrows of the house point down, foreign headers stay in
+# their rooms, the library neither prints nor exits nor allocates behind our
+# back, and files say what they are. Each rule is also shown a small tree that
+# breaks it: a rule that finds nothing there is broken itself.
+# labels: asan-skip
+
+# rooms_below ROOM: the rooms that a file of ROOM may include from.
+rooms_below() {
+    case $1 in
+    core) echo core ;;
+    data) echo data core ;;
+    backend) echo backend core ;;
+    metrics) echo metrics data backend core ;;
+    nn) echo nn data backend core ;;
+    train) echo train nn metrics data backend core ;;
+    lab) echo lab train nn metrics data backend core ;;
+    cli) echo cli lab train nn metrics data backend core cases ref ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# includes ROOT FOLDER...: "file header" for each quoted include below the folders.
+includes() {
+    local root=$1
+    shift
+    (cd "$root" && find "$@" -name '*.[ch]' -print0 2>/dev/null |
+        xargs -0 -r grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
+        sed -E 's/^([^:]*):[^"]*"([^"]*)".*/\1 \2/' || true)
+}
+
+rule_includes_point_down() {
+    local file header room target
+    includes "$1" host | while read -r file header; do
+        room=${file#host/} room=${room%%/*} target=${header%%/*}
+        case $header in
+        fathom/*) continue ;;
+        */*) ;;
+        *)  # no folder: a neighbour, or a header shared with the kernels
+            [ -e "$1/${file%/*}/$header" ] || [ -e "$1/cl/$header" ] || echo "$file includes $header, which is not beside it"
+            continue
+            ;;
+        esac
+        [[ " $(rooms_below "$room") " == *" $target "* ]] || echo "$file includes $header, which is above it"
+        case $file:$header in
+        host/backend/cpu/*:backend/opencl/* | host/backend/opencl/*:backend/cpu/*)
+            echo "$file includes $header: the back ends do not know each other" ;;
+        host/backend/*) ;;
+        *:backend/*/*) echo "$file includes $header: outside the back end only backend/*.h is known" ;;
+        esac
+    done
+}
+
+# hits ROOT PATTERN FOLDER...: lines of C files below the folders that match, comments left out.
+hits() {
+    local root=$1 pattern=$2
+    shift 2
+    (cd "$root" && find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.cl' \) -print0 2>/dev/null) |
+        (cd "$root" && xargs -0 -r grep -HnE "$pattern" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' || true)
+}
+
+rule_opencl_stays_in_its_room() {
+    hits "$1" '#[[:space:]]*include[[:space:]]*[<"]([Cc][Ll]/|clblast|CLBlast)' host include cl tests bench |
+        grep -vE '^(host/backend/opencl|tests/layers)/' || true
+}
+
+rule_cblas_stays_in_its_room() {
+    hits "$1" '#[[:space:]]*include[[:space:]]*[<"](cblas|openblas)' host include cl tests bench |
+        grep -vE '^host/backend/cpu/' || true
+}
+
+rule_only_the_command_prints_and_exits() {
+    hits "$1" '(^|[^A-Za-z0-9_])((v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|fprintf[[:space:]]*\([[:space:]]*std(out|err))' host |
+        grep -vE '^host/cli/' || true
+}
+
+rule_memory_comes_from_core() {
+    hits "$1" '(^|[^A-Za-z0-9_])(malloc|calloc|realloc|aligned_alloc|posix_memalign|strdup|strndup)[[:space:]]*\(' host |
+        grep -vE '^host/core/mem\.c:' || true
+}
+
+# files ROOT: the text files of the tree, as git knows them when it is there.
+files() {
+    (cd "$1" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path './build*' -not -path './.git/*' | sed 's#^\./##'; }) |
+        grep -vE '\.(npz|npy|bin|gz|zip|png|safetensors)$|^data/' || true
+}
+
+rule_no_path_of_one_machine() {
+    local slash=/
+    files "$1" | (cd "$1" && tr '\n' '\0' |
+        xargs -0 -r grep -HnE "(^|[^A-Za-z0-9_.}])$slash(home|root|work|Users)$slash" -- || true)
+}
+
+rule_each_file_says_what_it_is() {
+    local file start
+    files "$1" | while read -r file; do
+        [ -s "$1/$file" ] || continue
+        case $file in
+        *.c | *.h | *.cl) start='^/\*' ;;
+        *.sh | *.cmake | *CMakeLists.txt | quickstart | .ci/run) start='^#' ;;
+        *) continue ;;
+        esac
+        grep -v -m 1 '^#!' "$1/$file" | grep -qE "$start" || echo "$file has no head comment"
+    done
+}
+
+rule_files_stay_readable() {
+    local file lines
+    files "$1" | grep -E '\.(c|h|cl|sh|cmake)$' | while read -r file; do
+        lines=$(wc -l <"$1/$file")
+        [ "$lines" -le 500 ] || echo "$file has $lines lines; cut it at 500"
+    done
+}
+
+# breaks RULE PATH CONTENT: a tree with that one file must be reported.
+breaks() {
+    local tree=tree.$1.$RANDOM
+    mkdir -p "$tree/$(dirname "$2")"
+    printf '%b\n' "$3" >"$tree/$2"
+    (cd "$tree" && git init -q . 2>/dev/null) || true
+    [ -n "$("rule_$1" "$PWD/$tree")" ] || fail "rule $1 does not see: $2: $3"
+    rm -rf "$tree"
+}
+
+breaks includes_point_down host/core/a.c '#include "backend/backend.h"'
+breaks includes_point_down host/nn/a.c '#include "metrics/accuracy.h"'
+breaks includes_point_down host/nn/a.c '#include "backend/cpu/cpu.h"'
+breaks includes_point_down host/backend/cpu/a.c '#include "backend/opencl/ocl.h"'
+breaks includes_point_down host/train/a.c '#  include "cases/cases.h"'
+breaks includes_point_down host/data/a.c '#include "nowhere.h"'
+breaks opencl_stays_in_its_room host/backend/cpu/a.c '#include <CL/cl.h>'
+breaks opencl_stays_in_its_room host/nn/a.h '#include <clblast_c.h>'
+breaks cblas_stays_in_its_room host/nn/a.c '#include <cblas.h>'
+breaks only_the_command_prints_and_exits host/data/a.c '    printf("x");'
+breaks only_the_command_prints_and_exits host/data/a.c '    fprintf(stderr, "x");'
+breaks only_the_command_prints_and_exits host/data/a.c '    exit(1);'
+breaks memory_comes_from_core host/data/a.c '    p = malloc(3);'
+breaks no_path_of_one_machine README.md "see /ho""me/me/x"
+breaks each_file_says_what_it_is host/a.c 'int a;'
+breaks each_file_says_what_it_is tests/a.sh '#!/bin/sh\necho'
+breaks files_stay_readable host/a.c "$(yes x | head -n 501)"
+
+bad=0
+for rule in $(compgen -A function rule_); do
+    found=$("$rule" "$SOURCE_DIR")
+    if [ -n "$found" ]; then
+        bad=1
+        printf '%s:\n%s\n' "${rule#rule_}" "$found"
+    fi
+done
+[ "$bad" = 0 ] || fail "the tree breaks the rules named above"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# test_warnings.sh - every file of ours is clean of warnings under gcc and under
+# clang, whichever of them built this tree. gcc finds some only while optimising,
+# so it compiles in full; clang needs no more than the syntax.
+# labels: asan-skip
+commands="$BUILD_DIR/compile_commands.json"
+[ -f "$commands" ] || skip "no compile_commands.json: this generator does not write it"
+
+# check COMPILER [OPTIONS]: compiles what the build compiled, our own files only.
+check() {
+    local compiler=$1
+    shift
+    sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | sed 's/\\"/"/g; s/\\\\/\\/g' |
+        grep -F -- "-c $SOURCE_DIR/" | grep -vF -- "-c $BUILD_DIR/" |
+        sed -E "s#^[^ ]+#$compiler#; s# -o [^ ]+# -o /dev/null#; s#\$# -Werror $*#" >list
+    [ -s list ] || fail "no file of ours in $commands"
+    tr '\n' '\0' <list | (cd "$BUILD_DIR" && xargs -0 -P 2 -I{} bash -c '{}') 2>warnings || {
+        cat warnings
+        fail "$compiler warns"
+    }
+    echo "$compiler: $(wc -l <list) files"
+}
+
+checked=0
+for compiler in gcc clang-14 clang; do
+    command -v "$compiler" >/dev/null || continue
+    case $compiler in
+    gcc) check "$compiler" ;;
+    *) check "$compiler" -fsyntax-only ;;
+    esac
+    checked=$((checked + 1))
+done
+[ "$checked" -gt 0 ] || skip "neither gcc nor clang here"
