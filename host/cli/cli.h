@@ -59,6 +59,10 @@ const char *bytes_text(uint64_t bytes);
  * too narrow for it, column `shrink` is cut with "...". `right` has a bit for each column flushed right. */
 void print_table(const char *const *cells, size_t rows, size_t columns, size_t shrink, unsigned right);
 
+/* Prints `text` from column `column` on and ends the line; lines are broken at spaces to `width` columns (0: not), and
+ * those after the first are indented. */
+void print_wrapped(FILE *file, const char *text, int column, int indent, int width);
+
 /* For main: what the common options say, the sentence of a failure, and the end of standard output. */
 void output_start(bool json, bool quiet);
 void output_failure(fathom_status status);

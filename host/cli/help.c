@@ -2,28 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/cli.h"
 
 #define WIDTH 80
 #define INDENT 28
-
-/* Prints `text` from column `column` on, broken at spaces, further lines indented to `indent`. */
-static void print_wrapped(FILE *file, const char *text, int column, int indent) {
-    bool first = true;
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (!first && column + 1 + length > WIDTH) {
-            fprintf(file, "\n%*s", indent, "");
-            column = indent;
-            first = true;
-        }
-        column += fprintf(file, "%s%.*s", first ? "" : " ", length, text);
-        first = false;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', file);
-}
 
 static void print_row(FILE *file, const struct opt_row *row) {
     char left[160], about[640], range[96] = "", fallback[96] = "";
@@ -52,7 +34,7 @@ static void print_row(FILE *file, const struct opt_row *row) {
         fprintf(file, "\n%*s", INDENT, "");
     else
         fprintf(file, "%*s", INDENT - column, "");
-    print_wrapped(file, about, INDENT, INDENT);
+    print_wrapped(file, about, INDENT, INDENT, WIDTH);
 }
 
 /* Command lines or details: indented by two. */
@@ -76,7 +58,7 @@ void opt_print_help(FILE *file, const struct verb *verb) {
                              row->name ? row->name : "", row->name ? " " : "", row->argument);
     }
     fprintf(file, "%s [options]\n\n", usage);
-    print_wrapped(file, verb->help, 0, 0);
+    print_wrapped(file, verb->help, 0, 0, WIDTH);
     if (verb->details)
         fprintf(file, "\n%s", verb->details);
     for (size_t i = 0; i < verb->row_count; i++)

@@ -16,11 +16,19 @@ static struct {
     bool json_printed;  /* one document only */
     bool progress_line; /* a progress line stands on the terminal */
     double progress_at; /* seconds, when the last one was printed */
+    int write_error;    /* errno of the first write to standard output that failed */
 } state;
 
 void output_start(bool json, bool quiet) {
     state.json = json;
     state.quiet = quiet;
+}
+
+/* Keeps talk and results in order where both go to one place, and why results are lost. */
+static void flush_results(void) {
+    errno = 0;
+    if (fflush(stdout) != 0 && state.write_error == 0)
+        state.write_error = errno;
 }
 
 static double now(void) {
@@ -58,7 +66,7 @@ void say(const char *format, ...) {
     if (state.quiet)
         return;
     progress_end();
-    fflush(stdout); /* keeps talk and results in order where both go to one place */
+    flush_results();
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -76,7 +84,7 @@ void progress(const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fflush(stdout);
+    flush_results();
     if (screen) {
         struct winsize size;
         int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
@@ -109,7 +117,7 @@ void output_failure(fathom_status status) {
     char message[2 * CORE_MESSAGE_MAX];
     const char *sentence = fathom_last_error()[0] ? fathom_last_error() : fathom_status_text(status);
     progress_end();
-    fflush(stdout);
+    flush_results();
     fprintf(stderr, "%sfathom:%s %s\n", style(stderr, STYLE_BAD), style(stderr, STYLE_PLAIN), sentence);
     if (state.json && !state.json_printed) {
         json_escape(message, sizeof message, sentence);
@@ -125,13 +133,11 @@ static bool reader_gone(void) {
 
 fathom_status output_end(void) {
     progress_end();
-    errno = 0;
-    bool failed = fflush(stdout) != 0 || ferror(stdout);
-    int reason = errno;
-    if (!failed)
+    flush_results();
+    if (!ferror(stdout) && state.write_error == 0)
         return FATHOM_OK;
+    const char *reason = state.write_error ? strerror(state.write_error) : "a write failed";
     if (!reader_gone())
-        fprintf(stderr, "fathom: cannot write to standard output%s%s; the output is not complete\n", reason ? ": " : "",
-                reason ? strerror(reason) : "");
+        fprintf(stderr, "fathom: cannot write to standard output: %s; the output is not complete\n", reason);
     return FATHOM_FAILURE;
 }

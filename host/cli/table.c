@@ -1,4 +1,4 @@
-/* table.c - columns for people: widths from the cells, cut to the terminal. */
+/* table.c - text laid out for people: columns, lines broken at spaces, sizes. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -67,4 +67,21 @@ const char *bytes_text(uint64_t bytes) {
         value /= 1024;
     snprintf(text, sizeof ring[0], unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
     return text;
+}
+
+void print_wrapped(FILE *file, const char *text, int column, int indent, int width) {
+    bool first = true;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (!first && width > 0 && column + 1 + length > width) {
+            fprintf(file, "\n%*s", indent, "");
+            column = indent;
+            first = true;
+        }
+        column += fprintf(file, "%s%.*s", first ? "" : " ", length, text);
+        first = false;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', file);
 }

@@ -12,25 +12,27 @@
 
 static int letter(char c) { return c == '_' ? '-' : tolower((unsigned char)c); }
 
-static int smallest(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+static int smaller(int a, int b) { return a < b ? a : b; }
 
+/* d[i][j]: the changes from the first i letters of a to the first j of b; only the last three rows are kept. */
 int suggest_distance(const char *a, const char *b) {
-    int row[NAME_MAX_LETTERS + 1];
+    int d[3][NAME_MAX_LETTERS + 1];
     size_t n = strlen(a), m = strlen(b);
     if (n > NAME_MAX_LETTERS || m > NAME_MAX_LETTERS)
         return INT_MAX;
     for (size_t j = 0; j <= m; j++)
-        row[j] = (int)j;
+        d[0][j] = (int)j;
     for (size_t i = 1; i <= n; i++) {
-        int diagonal = row[0];
+        int *row = d[i % 3], *above = d[(i - 1) % 3], *before = d[(i + 1) % 3];
         row[0] = (int)i;
         for (size_t j = 1; j <= m; j++) {
-            int same = diagonal + (letter(a[i - 1]) != letter(b[j - 1]));
-            diagonal = row[j];
-            row[j] = smallest(same, row[j] + 1, row[j - 1] + 1);
+            bool same = letter(a[i - 1]) == letter(b[j - 1]);
+            row[j] = smaller(above[j - 1] + !same, smaller(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && letter(a[i - 1]) == letter(b[j - 2]) && letter(a[i - 2]) == letter(b[j - 1]))
+                row[j] = smaller(row[j], before[j - 2] + 1);
         }
     }
-    return row[m];
+    return d[n % 3][m];
 }
 
 /* Near enough to be meant: a third of its letters differ, or one is the beginning of the other. */

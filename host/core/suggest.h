@@ -9,7 +9,7 @@
 
 #include "core/status.h"
 
-/* The number of letters to change, add or leave out between two names; case, '-' and '_' make no difference. */
+/* The number of letters to change, add, leave out or swap between two names; case, '-' and '_' make no difference. */
 int suggest_distance(const char *a, const char *b);
 
 /* Fails with "unknown KIND 'GIVEN'" and the candidates, nearest first. */
