@@ -1,0 +1,71 @@
+/* cli.h - what a verb (cmd_*.c) sees of the command: its options, and how to speak.
+ *
+ * Results go to standard output with printf, or as one JSON document with print_json; talk goes to standard error with
+ * say and progress. A verb returns a status; main prints the sentence of a failure and makes the status the exit code.
+ *
+ *     static fathom_status run(const void *given) {
+ *         const struct count_options *options = given;
+ *         if (opt_given(&options->common, &options->to)) ...
+ *         return FATHOM_OK;
+ *     }
+ *     const struct verb verb_count = {
+ *         "count", "count to a number", NULL, "fathom count --to 3\n", OPT_ROWS(rows), sizeof(struct count_options),
+ * run,
+ *     };
+ *
+ * A new verb: its cmd_*.c, a line in VERBS below. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "core/json.h"
+#include "core/status.h"
+
+/* Every verb, in the order of `fathom --help`: X(devices) stands for `const struct verb verb_devices`. */
+#define VERBS(X) X(doctor)
+
+#define X(name) extern const struct verb verb_##name;
+VERBS(X)
+#undef X
+
+extern const struct verb *const verbs[]; /* ended by NULL */
+
+/* Talk: a line (the newline is added) on standard error; nothing with --quiet. */
+void say(const char *format, ...) CORE_PRINTF(1, 2);
+
+/* Talk while working: on a terminal one line that is written over, ten times a second at most; elsewhere a plain line
+ * every ten seconds at most. progress_end clears it; say does so by itself. */
+void progress(const char *format, ...) CORE_PRINTF(1, 2);
+void progress_end(void);
+
+/* Prints the document on standard output; the only thing a verb prints there with --json. A verb that prints its
+ * results and then fails puts the error into the document first. */
+fathom_status print_json(struct json *doc);
+void add_json_error(struct json *doc, fathom_status status);
+
+/* Escape sequences, empty where colours are not wanted: print_style(stdout, STYLE_GOOD) ... STYLE_PLAIN. */
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD };
+const char *style(FILE *file, enum style wanted);
+
+/* The columns of the terminal behind standard output, 0 when it is none. */
+int terminal_width(void);
+
+/* "16.0 GiB", "640 B"; the text lives until the next call in this thread but three. */
+const char *bytes_text(uint64_t bytes);
+
+/* A table: cells[row * columns + column], the first row the heads; columns as wide as their widest cell. On a terminal
+ * too narrow for it, column `shrink` is cut with "...". `right` has a bit for each column flushed right. */
+void print_table(const char *const *cells, size_t rows, size_t columns, size_t shrink, unsigned right);
+
+/* Prints `text` from column `column` on and ends the line; lines are broken at spaces to `width` columns (0: not), and
+ * those after the first are indented. */
+void print_wrapped(FILE *file, const char *text, int column, int indent, int width);
+
+/* For main: what the common options say, the sentence of a failure, and the end of standard output. */
+void output_start(bool json, bool quiet);
+void output_failure(fathom_status status);
+fathom_status output_end(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* help.c - the help of a verb, made from its table. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define WIDTH 80
+#define INDENT 28
+
+static void print_row(FILE *file, const struct opt_row *row) {
+    char left[160], about[640], range[96] = "", fallback[96] = "";
+    char letter[8] = "";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "  %s%s%s%s%s", letter, row->name ? "--" : "", row->name ? row->name : "",
+             row->argument && row->name ? " " : "", row->argument ? row->argument : "");
+    if ((row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL) && !isinf(row->high))
+        snprintf(range, sizeof range, "%.15g to %.15g%s%s", row->low, row->high, row->choices ? " or " : "",
+                 row->choices ? row->choices : "");
+    else if (row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL)
+        snprintf(range, sizeof range, "at least %.15g%s%s", row->low, row->choices ? " or " : "",
+                 row->choices ? row->choices : "");
+    else if (row->kind == OPT_IS_CHOICE && !row->name)
+        snprintf(range, sizeof range, "%s", row->choices);
+    if (row->fallback == OPT_REQUIRED && row->name)
+        snprintf(fallback, sizeof fallback, "needed");
+    else if (row->fallback && row->fallback != OPT_REQUIRED)
+        snprintf(fallback, sizeof fallback, "default %s", row->fallback);
+    bool both = range[0] && fallback[0], any = range[0] || fallback[0];
+    snprintf(about, sizeof about, "%s%s%s%s%s%s", row->help, any ? " (" : "", range, both ? "; " : "", fallback,
+             any ? ")" : "");
+    int column = fprintf(file, "%s", left);
+    if (column > INDENT - 2)
+        fprintf(file, "\n%*s", INDENT, "");
+    else
+        fprintf(file, "%*s", INDENT - column, "");
+    print_wrapped(file, about, INDENT, INDENT, WIDTH);
+}
+
+/* Command lines or details: indented by two. */
+static void print_lines(FILE *file, const char *text) {
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        fprintf(file, "  %.*s\n", length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+void opt_print_help(FILE *file, const struct verb *verb) {
+    const struct opt_row *row;
+    char usage[512];
+    int used = snprintf(usage, sizeof usage, "usage: fathom %s", verb->name);
+    for (size_t i = 0; i < verb->row_count; i++) {
+        row = &verb->rows[i];
+        if (!row->name || row->fallback == OPT_REQUIRED)
+            used += snprintf(usage + used, sizeof usage - (size_t)used,
+                             row->fallback == OPT_REQUIRED ? " %s%s%s%s" : " [%s%s%s%s]", row->name ? "--" : "",
+                             row->name ? row->name : "", row->name ? " " : "", row->argument);
+    }
+    fprintf(file, "%s [options]\n\n", usage);
+    print_wrapped(file, verb->help, 0, 0, WIDTH);
+    if (verb->details)
+        fprintf(file, "\n%s", verb->details);
+    for (size_t i = 0; i < verb->row_count; i++)
+        if (!verb->rows[i].name) {
+            fputc('\n', file);
+            print_row(file, &verb->rows[i]);
+        }
+    fprintf(file, "\noptions:\n");
+    for (size_t i = 0; i < verb->row_count; i++)
+        if (verb->rows[i].name)
+            print_row(file, &verb->rows[i]);
+    for (size_t i = 0; (row = opt_row_at(verb, i)) && (verb->row_count == 0 || row != verb->rows); i++)
+        print_row(file, row);
+    fprintf(file, "\nexample:\n");
+    print_lines(file, verb->example);
+}

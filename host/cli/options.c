@@ -1,0 +1,236 @@
+/* options.c - reads a verb's words into its options struct, as its table says. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/suggest.h"
+
+#define ROWS_MAX 64 /* the bits of common_options.given */
+
+const char OPT_REQUIRED[] = "";
+
+#define C struct common_options
+static const struct opt_row common_rows[] = {
+    OPT_TEXT(C, device, "device", 0, "D", "auto",
+             "auto, cpu, gpu, a row number of `fathom devices`, opencl:N, opencl:P:D or part of a name; "
+             "without it FATHOM_DEVICE counts"),
+    OPT_INT(C, threads, "threads", 0, "N", "0", 0, 1024, "threads of the CPU back end; 0: one for each core"),
+    OPT_FLAG(C, json, "json", 0, "one JSON document on standard output"),
+    OPT_FLAG(C, quiet, "quiet", 'q', "say nothing but results and errors"),
+    OPT_FLAG(C, help, "help", 'h', "this text"),
+};
+#undef C
+
+#define COMMON_COUNT (sizeof common_rows / sizeof common_rows[0])
+
+const struct opt_row *opt_row_at(const struct verb *verb, size_t i) {
+    if (i < COMMON_COUNT)
+        return &common_rows[i];
+    return i - COMMON_COUNT < verb->row_count ? &verb->rows[i - COMMON_COUNT] : NULL;
+}
+
+bool opt_given(const struct common_options *common, const void *member) {
+    size_t offset = (size_t)((const char *)member - (const char *)common);
+    const struct opt_row *row;
+    for (size_t i = 0; (row = opt_row_at(common->verb, i)); i++)
+        if (row->offset == offset)
+            return common->given >> i & 1;
+    return false;
+}
+
+const char *opt_choice(const char *choices, int n) {
+    static _Thread_local char word[64];
+    for (; n > 0 && choices; n--) {
+        choices = strchr(choices, '|');
+        choices = choices ? choices + 1 : NULL;
+    }
+    if (n < 0 || !choices)
+        return NULL;
+    size_t length = strcspn(choices, "|");
+    length = length < sizeof word ? length : sizeof word - 1;
+    memcpy(word, choices, length);
+    word[length] = '\0';
+    return word;
+}
+
+/* How a row is called in a sentence: "--layers", or "DATA" for an operand. */
+static const char *title(const struct opt_row *row) {
+    static _Thread_local char text[64];
+    snprintf(text, sizeof text, "%s%s", row->name ? "--" : "", row->name ? row->name : row->argument);
+    return text;
+}
+
+static fathom_status fail_number(const struct opt_row *row, const char *value) {
+    const char *kind = row->kind == OPT_IS_INT ? "a whole number" : "a number";
+    char word[80] = "";
+    if (row->choices)
+        snprintf(word, sizeof word, " or %s", row->choices);
+    if (isinf(row->high))
+        return fail(FATHOM_USAGE, "%s '%.80s': give %s of at least %.15g%s", title(row), value, kind, row->low, word);
+    return fail(FATHOM_USAGE, "%s '%.80s': give %s from %.15g to %.15g%s", title(row), value, kind, row->low, row->high,
+                word);
+}
+
+static fathom_status read_int(int64_t *out, const struct opt_row *row, const char *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(value, &end, 10);
+    if (!strchr("+-0123456789", value[0]) || end == value || *end || errno || (double)number < row->low ||
+        (double)number > row->high)
+        return fail_number(row, value);
+    *out = number;
+    return FATHOM_OK;
+}
+
+static fathom_status read_real(double *out, const struct opt_row *row, const char *value) {
+    char *end;
+    *out = NAN;
+    if (row->choices && strcmp(value, row->choices) == 0)
+        return FATHOM_OK;
+    double number = strtod(value, &end);
+    if (!strchr("+-.0123456789", value[0]) || end == value || *end || !isfinite(number) || number < row->low ||
+        number > row->high)
+        return fail_number(row, value);
+    *out = number;
+    return FATHOM_OK;
+}
+
+static fathom_status read_choice(int *out, const struct opt_row *row, const char *value) {
+    char words[ROWS_MAX][64];
+    const char *names[ROWS_MAX], *word;
+    size_t count = 0;
+    for (; count < ROWS_MAX && (word = opt_choice(row->choices, (int)count)); count++) {
+        if (strcmp(word, value) == 0) {
+            *out = (int)count;
+            return FATHOM_OK;
+        }
+        names[count] = strcpy(words[count], word);
+    }
+    fail_unknown(FATHOM_USAGE, "value", value, names, count);
+    return fail_prefix(FATHOM_USAGE, "%s: ", title(row));
+}
+
+static fathom_status read_value(char *options, const struct opt_row *row, const char *value) {
+    void *member = options + row->offset;
+    if (row->kind == OPT_IS_FLAG) {
+        *(bool *)member = true;
+        return FATHOM_OK;
+    }
+    if (value[0] == '\0')
+        return fail(FATHOM_USAGE, "%s needs a value: %s", title(row), row->argument);
+    switch (row->kind) {
+    case OPT_IS_INT:
+        return read_int(member, row, value);
+    case OPT_IS_REAL:
+        return read_real(member, row, value);
+    case OPT_IS_CHOICE:
+        return read_choice(member, row, value);
+    default:
+        *(const char **)member = value;
+        return FATHOM_OK;
+    }
+}
+
+static fathom_status set_defaults(char *options, const struct verb *verb) {
+    const struct opt_row *row;
+    memset(options, 0, verb->options_size);
+    ((struct common_options *)(void *)options)->verb = verb;
+    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+        if (i == ROWS_MAX)
+            return fail(FATHOM_FAILURE, "fathom %s: more than %d options in its table", verb->name, ROWS_MAX);
+        if (row->fallback && row->fallback != OPT_REQUIRED)
+            TRY(read_value(options, row, row->fallback));
+        else if (row->kind == OPT_IS_CHOICE)
+            *(int *)(void *)(options + row->offset) = -1;
+    }
+    return FATHOM_OK;
+}
+
+/* The row called `name` (`length` letters), or the one with the letter when `length` is 1 and `is_short`. */
+static bool find_row(size_t *index, const struct verb *verb, const char *name, size_t length, bool is_short) {
+    const struct opt_row *row;
+    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+        bool same = is_short ? row->letter && row->letter == name[0]
+                             : row->name && strlen(row->name) == length && strncmp(row->name, name, length) == 0;
+        if (same) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static fathom_status fail_option(const struct verb *verb, const char *word) {
+    const char *names[ROWS_MAX];
+    char text[ROWS_MAX][64], given[96];
+    const struct opt_row *row;
+    size_t count = 0;
+    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+        if (row->name) {
+            snprintf(text[count], sizeof text[count], "--%s", row->name);
+            names[count] = text[count];
+            count++;
+        }
+    }
+    snprintf(given, sizeof given, "%.*s", (int)strcspn(word, "="), word);
+    fail_unknown(FATHOM_USAGE, "option", given, names, count);
+    return fail_prefix(FATHOM_USAGE, "%s: ", verb->name);
+}
+
+/* Reads the option at words[*at] and its value, which may be the next word. */
+static fathom_status read_option(char *options, const struct verb *verb, int count, char *const *words, int *at) {
+    const char *word = words[*at];
+    bool is_short = word[1] != '-';
+    const char *name = word + (is_short ? 1 : 2);
+    const char *equals = is_short ? NULL : strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name), index;
+    if (!find_row(&index, verb, name, length, is_short))
+        return fail_option(verb, word);
+    const struct opt_row *row = opt_row_at(verb, index);
+    const char *value = equals ? equals + 1 : is_short && name[1] ? name + 1 : NULL;
+    if (row->kind == OPT_IS_FLAG && value)
+        return fail(FATHOM_USAGE, "--%s takes no value, but '%.80s' was given", row->name, value);
+    if (row->kind != OPT_IS_FLAG && !value) {
+        if (*at + 1 >= count || strncmp(words[*at + 1], "--", 2) == 0)
+            return fail(FATHOM_USAGE, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
+        value = words[++*at];
+    }
+    ((struct common_options *)(void *)options)->given |= UINT64_C(1) << index;
+    return read_value(options, row, value ? value : "");
+}
+
+/* Gives an operand to the first operand row that has none yet. */
+static fathom_status read_operand(char *options, const struct verb *verb, const char *word) {
+    struct common_options *common = (void *)options;
+    const struct opt_row *row;
+    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+        if (!row->name && !(common->given >> i & 1)) {
+            common->given |= UINT64_C(1) << i;
+            return read_value(options, row, word);
+        }
+    }
+    return fail(FATHOM_USAGE, "%s: '%.80s' is one word too many; see fathom %s --help", verb->name, word, verb->name);
+}
+
+fathom_status opt_parse(void *options, const struct verb *verb, int count, char *const *words) {
+    struct common_options *common = options;
+    const struct opt_row *row;
+    bool only_operands = false;
+    TRY(set_defaults(options, verb));
+    for (int at = 0; at < count; at++) {
+        if (!only_operands && strcmp(words[at], "--") == 0)
+            only_operands = true;
+        else if (!only_operands && words[at][0] == '-' && words[at][1])
+            TRY(read_option(options, verb, count, words, &at));
+        else
+            TRY(read_operand(options, verb, words[at]));
+    }
+    for (size_t i = 0; !common->help && (row = opt_row_at(verb, i)); i++)
+        if (row->fallback == OPT_REQUIRED && !(common->given >> i & 1))
+            return fail(FATHOM_USAGE, "fathom %s needs %s%s%s; see fathom %s --help", verb->name, title(row),
+                        row->name ? " " : "", row->name ? row->argument : "", verb->name);
+    return FATHOM_OK;
+}

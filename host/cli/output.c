@@ -1,0 +1,143 @@
+/* output.c - everything the command prints: talk, progress, JSON, errors, tables. */
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/mem.h"
+
+static struct {
+    bool json, quiet;
+    bool json_printed;  /* one document only */
+    bool progress_line; /* a progress line stands on the terminal */
+    double progress_at; /* seconds, when the last one was printed */
+    int write_error;    /* errno of the first write to standard output that failed */
+} state;
+
+void output_start(bool json, bool quiet) {
+    state.json = json;
+    state.quiet = quiet;
+}
+
+/* Keeps talk and results in order where both go to one place, and why results are lost. */
+static void flush_results(void) {
+    errno = 0;
+    if (fflush(stdout) != 0 && state.write_error == 0)
+        state.write_error = errno;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_screen(FILE *file) {
+    const char *terminal = getenv("TERM");
+    return isatty(fileno(file)) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+const char *style(FILE *file, enum style wanted) {
+    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
+    const char *no_color = getenv("NO_COLOR");
+    return is_screen(file) && !(no_color && no_color[0]) ? codes[wanted] : "";
+}
+
+int terminal_width(void) {
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void progress_end(void) {
+    if (state.progress_line)
+        fprintf(stderr, "\r\033[K");
+    state.progress_line = false;
+}
+
+void say(const char *format, ...) {
+    va_list args;
+    if (state.quiet)
+        return;
+    progress_end();
+    flush_results();
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void progress(const char *format, ...) {
+    va_list args;
+    char text[512];
+    bool screen = is_screen(stderr);
+    double at = now();
+    if (state.quiet || (state.progress_at > 0 && at - state.progress_at < (screen ? 0.1 : 10)))
+        return;
+    state.progress_at = at;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    flush_results();
+    if (screen) {
+        struct winsize size;
+        int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+        fprintf(stderr, "\r%.*s\033[K", width - 1, text);
+        fflush(stderr);
+        state.progress_line = true;
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
+}
+
+fathom_status print_json(struct json *doc) {
+    char *text = NULL;
+    TRY(json_print(doc, &text));
+    puts(text);
+    mem_free(text);
+    state.json_printed = true;
+    return FATHOM_OK;
+}
+
+void add_json_error(struct json *doc, fathom_status status) {
+    json_open(doc, "error");
+    json_int(doc, "code", status);
+    json_text(doc, "message", fathom_last_error());
+    json_close(doc);
+}
+
+/* Allocates nothing, since memory may be what ran out. */
+void output_failure(fathom_status status) {
+    char message[2 * CORE_MESSAGE_MAX];
+    const char *sentence = fathom_last_error()[0] ? fathom_last_error() : fathom_status_text(status);
+    progress_end();
+    flush_results();
+    fprintf(stderr, "%sfathom:%s %s\n", style(stderr, STYLE_BAD), style(stderr, STYLE_PLAIN), sentence);
+    if (state.json && !state.json_printed) {
+        json_escape(message, sizeof message, sentence);
+        printf("{\"error\":{\"code\":%d,\"message\":\"%s\"}}\n", (int)status, message);
+    }
+}
+
+/* Did the reader of a pipe go away (`fathom devices | head -1`)? That needs no sentence. */
+static bool reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+fathom_status output_end(void) {
+    progress_end();
+    flush_results();
+    if (!ferror(stdout) && state.write_error == 0)
+        return FATHOM_OK;
+    const char *reason = state.write_error ? strerror(state.write_error) : "a write failed";
+    if (!reader_gone())
+        fprintf(stderr, "fathom: cannot write to standard output: %s; the output is not complete\n", reason);
+    return FATHOM_FAILURE;
+}

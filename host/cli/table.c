@@ -1,0 +1,87 @@
+/* table.c - text laid out for people: columns, lines broken at spaces, sizes. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define COLUMNS_MAX 16
+#define GAP 2
+#define SHRINK_MIN 12
+
+/* Characters, not bytes: what continues a UTF-8 sequence takes no room. */
+static size_t width_of(const char *text) {
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+/* The bytes of the first `width` characters. */
+static size_t bytes_of(const char *text, size_t width) {
+    size_t i = 0;
+    for (; text[i]; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80 && width-- == 0)
+            break;
+    return i;
+}
+
+static void print_cell(const char *text, size_t width, bool right, bool last) {
+    size_t taken = width_of(text);
+    if (taken > width) {
+        printf("%.*s...", (int)bytes_of(text, width - 3), text);
+        taken = width;
+    } else {
+        printf("%*s%s", right ? (int)(width - taken) : 0, "", text);
+    }
+    if (!last)
+        printf("%*s", (int)(right ? GAP : width - taken + GAP), "");
+}
+
+void print_table(const char *const *cells, size_t rows, size_t columns, size_t shrink, unsigned right) {
+    size_t width[COLUMNS_MAX] = {0}, total = 0, screen = (size_t)terminal_width();
+    for (size_t i = 0; i < rows * columns; i++)
+        if (width_of(cells[i]) > width[i % columns])
+            width[i % columns] = width_of(cells[i]);
+    for (size_t c = 0; c < columns; c++)
+        total += width[c] + (c + 1 < columns ? GAP : 0);
+    if (screen && total > screen) {
+        size_t over = total - screen;
+        size_t least = width[shrink] < SHRINK_MIN ? width[shrink] : SHRINK_MIN;
+        width[shrink] = width[shrink] > least + over ? width[shrink] - over : least;
+    }
+    for (size_t r = 0; r < rows; r++) {
+        printf("%s", r == 0 ? style(stdout, STYLE_BOLD) : "");
+        for (size_t c = 0; c < columns; c++)
+            print_cell(cells[r * columns + c], width[c], right >> c & 1, c + 1 == columns);
+        printf("%s\n", r == 0 ? style(stdout, STYLE_PLAIN) : "");
+    }
+}
+
+const char *bytes_text(uint64_t bytes) {
+    static _Thread_local char ring[4][32];
+    static _Thread_local unsigned turn;
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char *text = ring[turn++ % 4];
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        value /= 1024;
+    snprintf(text, sizeof ring[0], unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+void print_wrapped(FILE *file, const char *text, int column, int indent, int width) {
+    bool first = true;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (!first && width > 0 && column + 1 + length > width) {
+            fprintf(file, "\n%*s", indent, "");
+            column = indent;
+            first = true;
+        }
+        column += fprintf(file, "%s%.*s", first ? "" : " ", length, text);
+        first = false;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', file);
+}

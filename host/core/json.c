@@ -1,0 +1,219 @@
+/* json.c - a checked cursor over cJSON, whose memory comes from core/mem. */
+#include "core/json.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+#define DEPTH_MAX 16
+
+struct json {
+    cJSON *open[DEPTH_MAX]; /* the containers around the cursor, open[0] the root */
+    int depth;
+    fathom_status status;
+};
+
+static void *json_alloc(size_t bytes) {
+    void *block;
+    return mem_new(&block, bytes, 1, 1, "JSON text") == FATHOM_OK ? block : NULL;
+}
+
+static void set_hooks(void) { cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_alloc, .free_fn = mem_free}); }
+
+/* Lets cJSON allocate through core/mem, so that its failures are counted and can be provoked. */
+static void use_own_memory(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_hooks);
+}
+
+fathom_status json_new(struct json **doc) {
+    use_own_memory();
+    TRY(mem_new(doc, 1, 1, sizeof **doc, "JSON document"));
+    (*doc)->open[0] = cJSON_CreateObject();
+    if (!(*doc)->open[0]) {
+        mem_free(*doc);
+        *doc = NULL;
+        return FATHOM_MEMORY;
+    }
+    return FATHOM_OK;
+}
+
+void json_free(struct json *doc) {
+    if (doc)
+        cJSON_Delete(doc->open[0]);
+    mem_free(doc);
+}
+
+/* Hangs `item` under the cursor. cJSON's only failure is memory, and json_alloc has written the sentence. */
+static bool add(struct json *doc, const char *key, cJSON *item) {
+    cJSON *parent = doc->open[doc->depth];
+    bool added = doc->status == FATHOM_OK && item &&
+                 (key ? cJSON_AddItemToObject(parent, key, item) : cJSON_AddItemToArray(parent, item));
+    if (added)
+        return true;
+    cJSON_Delete(item);
+    if (doc->status == FATHOM_OK)
+        doc->status = FATHOM_MEMORY;
+    return false;
+}
+
+static void enter(struct json *doc, const char *key, cJSON *item) {
+    if (doc->status == FATHOM_OK && doc->depth + 1 == DEPTH_MAX)
+        doc->status = fail(FATHOM_FAILURE, "JSON document: more than %d levels", DEPTH_MAX);
+    if (add(doc, key, item))
+        doc->open[++doc->depth] = item;
+}
+
+void json_open(struct json *doc, const char *key) {
+    if (doc->status == FATHOM_OK)
+        enter(doc, key, cJSON_CreateObject());
+}
+
+void json_open_array(struct json *doc, const char *key) {
+    if (doc->status == FATHOM_OK)
+        enter(doc, key, cJSON_CreateArray());
+}
+
+void json_close(struct json *doc) {
+    if (doc->status == FATHOM_OK && doc->depth > 0)
+        doc->depth--;
+}
+
+/* The length of the UTF-8 sequence at `s`, 0 when it is not one (too long a form, surrogate, cut, above U+10FFFF). */
+static size_t utf8_length(const unsigned char *s) {
+    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : 4;
+    if (s[0] >= 0x80 && (s[0] < 0xC2 || s[0] > 0xF4))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
+        (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+/* Copies `text` with U+FFFD for every byte that is not UTF-8; `out` has room for three times its length. */
+static void copy_valid(char *out, const char *text) {
+    while (*text) {
+        size_t length = utf8_length((const unsigned char *)text);
+        memcpy(out, length ? text : "\xEF\xBF\xBD", length ? length : 3);
+        out += length ? length : 3;
+        text += length ? length : 1;
+    }
+    *out = '\0';
+}
+
+void json_text(struct json *doc, const char *key, const char *value) {
+    char *valid = NULL;
+    if (doc->status != FATHOM_OK)
+        return;
+    if (!value) {
+        json_null(doc, key);
+        return;
+    }
+    doc->status = mem_new(&valid, strlen(value) + 1, 3, 1, "JSON text");
+    if (doc->status != FATHOM_OK)
+        return;
+    copy_valid(valid, value);
+    add(doc, key, cJSON_CreateString(valid));
+    mem_free(valid);
+}
+
+void json_int(struct json *doc, const char *key, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    if (doc->status == FATHOM_OK)
+        add(doc, key, cJSON_CreateRaw(text));
+}
+
+/* The fewest digits that read back to the same double, with a point. */
+static void print_real(char text[64], double value) {
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 64, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    const char *point = localeconv()->decimal_point;
+    char *found = strstr(text, point);
+    if (found && strcmp(point, ".") != 0) {
+        *found = '.';
+        memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
+    }
+}
+
+void json_real(struct json *doc, const char *key, double value) {
+    char text[64];
+    if (!isfinite(value)) {
+        json_null(doc, key);
+        return;
+    }
+    print_real(text, value);
+    if (doc->status == FATHOM_OK)
+        add(doc, key, cJSON_CreateRaw(text));
+}
+
+void json_bool(struct json *doc, const char *key, bool value) {
+    if (doc->status == FATHOM_OK)
+        add(doc, key, cJSON_CreateBool(value));
+}
+
+void json_null(struct json *doc, const char *key) {
+    if (doc->status == FATHOM_OK)
+        add(doc, key, cJSON_CreateNull());
+}
+
+static fathom_status print(struct json *doc, char **text, bool indented) {
+    *text = NULL;
+    TRY(doc->status);
+    *text = indented ? cJSON_Print(doc->open[0]) : cJSON_PrintUnformatted(doc->open[0]);
+    return *text ? FATHOM_OK : FATHOM_MEMORY;
+}
+
+fathom_status json_print(struct json *doc, char **text) { return print(doc, text, true); }
+fathom_status json_print_line(struct json *doc, char **text) { return print(doc, text, false); }
+
+fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, const char *where) {
+    const char *end = text;
+    use_own_memory();
+    /* cJSON says only "no" when memory ran out; a sentence that json_alloc wrote in between tells. */
+    fail(FATHOM_OK, "%s", "");
+    *tree = cJSON_ParseWithLengthOpts(text, length, &end, false);
+    if (!*tree && fathom_last_error()[0] != '\0')
+        return fail_prefix(FATHOM_MEMORY, "%s: ", where);
+    while (*tree && end < text + length && strchr(" \t\r\n", *end) && *end)
+        end++;
+    if (*tree && end == text + length)
+        return FATHOM_OK;
+    cJSON_Delete(*tree);
+    *tree = NULL;
+    size_t line = 1;
+    for (const char *p = text; p < end; p++)
+        line += *p == '\n';
+    return fail(FATHOM_DATA, "%s:%zu: not JSON from here on; check it with a JSON validator", where, line);
+}
+
+void json_escape(char *out, size_t room, const char *text) {
+    char *end = out + room - 7; /* the longest piece is \u001f and the end of the text */
+    while (*text && out < end) {
+        unsigned char c = (unsigned char)*text;
+        size_t length = utf8_length((const unsigned char *)text);
+        if (c == '"' || c == '\\')
+            out += sprintf(out, "\\%c", c);
+        else if (c < 0x20 || length == 0)
+            out += sprintf(out, "\\u%04x", length ? c : 0xFFFDu);
+        else {
+            memcpy(out, text, length);
+            out += length;
+        }
+        text += length ? length : 1;
+    }
+    *out = '\0';
+}

@@ -1,0 +1,160 @@
+# test_cli.sh - the command from outside: help of every verb, bad input, JSON alone on standard output, exit codes,
+# lost output, locale, memory failures.
+need_command
+command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
+
+is_json() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"; }
+# field EXPRESSION FILE: a value of the document d.
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
+same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
+# one_sentence FILE: one line that starts with the name of the command.
+one_sentence() {
+    same "$(wc -l <"$1")" 1 "lines of $1: $(cat "$1")"
+    grep -q '^fathom: ' "$1" || fail "no 'fathom: ' in front of: $(cat "$1")"
+}
+
+# --- the overview lists the verbs; each has a help with its options and an example
+for words in "" --help -h help; do
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" $words
+    [ ! -s err ] || fail "'fathom $words' talks: $(cat err)"
+    grep -q '^usage: fathom VERB' out || fail "'fathom $words' prints no overview on standard output"
+done
+sed -n 's/^  \([a-z][a-z ]*[a-z]\)  .*/\1/p' out | sed 's/ *$//' >verbs
+for verb in devices doctor selftest; do
+    grep -qx "$verb" verbs || fail "the overview does not list $verb"
+done
+while read -r verb; do
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" $verb --help
+    [ ! -s err ] || fail "$verb --help talks: $(cat err)"
+    cp out help
+    for wanted in '^usage: fathom ' '^example:$' '--json' '--quiet' '--device D' '--threads N'; do
+        grep -q -- "$wanted" help || fail "$verb --help does not show '$wanted'"
+    done
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" help $verb
+    cmp -s help out || fail "'fathom help $verb' differs from 'fathom $verb --help'"
+    awk 'length($0) > 80 { exit 1 }' help || fail "$verb --help is wider than 80 columns"
+    # --- every verb refuses what it does not know, in JSON too
+    # shellcheck disable=SC2086
+    expect_exit 2 "$FATHOM" $verb --jsn
+    one_sentence err
+    grep -q "did you mean --json?" err || fail "$verb --jsn does not suggest --json: $(cat err)"
+    [ ! -s out ] || fail "$verb --jsn prints on standard output"
+    # shellcheck disable=SC2086
+    expect_exit 2 "$FATHOM" $verb --threads 2x --json
+    one_sentence err
+    same "$(field "d['error']['code']" out)" 2 "code of an error in JSON"
+    same "fathom: $(field "d['error']['message']" out)" "$(cat err)" "message of an error in JSON"
+done <verbs
+expect_exit 0 "$FATHOM" --version
+grep -Eqx 'fathom [0-9]+\.[0-9]+\.[0-9]+' out || fail "--version prints $(cat out)"
+
+# --- bad input: exit code | words | what the sentence has in it
+while IFS='|' read -r code words sentence; do
+    # shellcheck disable=SC2086
+    expect_exit "$code" "$FATHOM" $words
+    one_sentence err
+    grep -qF -- "$sentence" err || fail "'fathom $words' says '$(cat err)', not '$sentence'"
+    [ ! -s out ] || fail "'fathom $words' prints on standard output: $(cat out)"
+    # shellcheck disable=SC2086
+    expect_exit "$code" "$FATHOM" $words --json
+    is_json out || fail "'fathom $words --json' does not print JSON: $(cat out)"
+    same "$(field "d['error']['code']" out)" "$code" "code in JSON of 'fathom $words'"
+done <<'TABLE'
+2|devcies|unknown verb 'devcies'; did you mean devices?
+2|zzzzzzzzz|unknown verb 'zzzzzzzzz'; choose one of devices,
+2|help devcies|did you mean devices?
+2|--quiet devices|write fathom VERB --quiet
+2|devices --device|--device needs a value: --device D
+2|devices --device=|--device needs a value: D
+2|devices --threads 1025|--threads '1025': give a whole number from 0 to 1024
+2|devices --threads -1|--threads '-1': give a whole number from 0 to 1024
+2|devices --threads 99999999999999999999|give a whole number from 0 to 1024
+2|devices --threads=|--threads needs a value: N
+2|devices --quiet=yes|--quiet takes no value
+2|devices extra|'extra' is one word too many; see fathom devices --help
+2|devices -x|unknown option '-x'
+3|devices --device nonsense|unknown device 'nonsense'; choose one of:
+3|devices --device opencl:999|unknown device 'opencl:999'; choose one of:
+3|devices --device 999|unknown device '999'; choose one of:
+3|selftest --device nonsense|unknown device 'nonsense'; choose one of:
+2|selftest --device cpu --op gem|unknown operation 'gem'; did you mean gemm?
+TABLE
+FATHOM_DEVICE=nonsense expect_exit 3 "$FATHOM" devices
+FATHOM_DEVICE=nonsense expect_exit 0 "$FATHOM" devices --device cpu
+FATHOM_FAIL_ALLOC=x expect_exit 2 "$FATHOM" devices
+one_sentence err
+
+# --- devices and doctor
+expect_exit 0 "$FATHOM" devices --json
+same "$(field "sorted(set('word name backend type platform driver memory_bytes compute_units selected'.split()) - set(d['devices'][0]))" out)" \
+    "[]" "fields missing from a device"
+same "$(field "[x['backend'] for x in d['devices']].count('cpu')" out)" 1 "native CPU back ends"
+same "$(field "[x['selected'] for x in d['devices']].count(True)" out)" 1 "selected devices"
+for i in $(seq 0 $(($(field "len(d['devices'])" out) - 1))); do
+    word=$(field "d['devices'][$i]['word']" out)
+    "$FATHOM" devices --json --device "$word" >by_word
+    "$FATHOM" devices --json --device "$i" >by_row
+    same "$(field "[x['word'] for x in d['devices'] if x['selected']]" by_word)" "['$word']" "--device $word"
+    cmp -s by_word by_row || fail "--device $i is not --device $word"
+done
+expect_exit 0 "$FATHOM" devices
+grep -q 'is what auto takes: ' out || fail "devices does not say what auto takes: $(cat out)"
+expect_exit 0 "$FATHOM" devices --quiet
+[ ! -s err ] || fail "devices --quiet talks: $(cat err)"
+expect_exit 0 "$FATHOM" doctor --json
+same "$(field "sorted(set(x['level'] for x in d['findings']) - {'ok', 'warn', 'missing'})" out)" "[]" "levels of doctor"
+same "$(field "{'CPU back end', 'OpenCL back end', 'OpenCL loader', 'permission', 'environment'} <= set(x['subject'] for x in d['findings'])" out)" \
+    True "subjects of doctor"
+same "$(field "all(x['remedy'] for x in d['findings'] if x['level'] == 'missing')" out)" True "each missing thing has its remedy"
+OCL_ICD_VENDORS=/nonexistent expect_exit 0 "$FATHOM" doctor
+grep -q '^missing  OpenCL driver .*/nonexistent' out || fail "doctor does not see that there are no drivers: $(cat out)"
+grep -q 'OCL_ICD_VENDORS=/nonexistent' out || fail "doctor does not show OCL_ICD_VENDORS"
+FATHOM_DEVICE=nonsense expect_exit 3 "$FATHOM" doctor --json
+same "$(field "d['error']['code'], len(d['findings']) > 5" out)" "(3, True)" "doctor with an unknown device"
+
+# --- lost output is told; a reader that goes away is not worth a sentence
+if [ -w /dev/full ]; then
+    for words in devices "devices --json" --help "devices --help" "doctor --json"; do
+        # shellcheck disable=SC2086
+        got=0 && "$FATHOM" $words >/dev/full 2>err || got=$?
+        same "$got" 1 "exit code of 'fathom $words' on a full disk"
+        grep -q '^fathom: cannot write to standard output: ' err || fail "'fathom $words' on a full disk: $(cat err)"
+    done
+fi
+got=0 && "$FATHOM" devices --json >&- 2>err || got=$?
+same "$got" 1 "exit code with standard output closed"
+grep -q '^fathom: cannot write to standard output' err || fail "closed standard output: $(cat err)"
+expect_exit 0 "$FATHOM" devices --quiet 0<&-
+mkfifo pipe
+cat /dev/null <pipe &
+got=0 && { sleep 0.2 && "$FATHOM" doctor --quiet; } >pipe 2>err || got=$?
+wait
+same "$got" 1 "exit code when the reader is gone"
+[ ! -s err ] || fail "talks when the reader is gone: $(cat err)"
+
+# --- numbers have a point whatever the locale; nobody asked for colours here
+expect_exit 0 env LC_ALL=de_DE.UTF-8 "$FATHOM" devices --json
+is_json out
+expect_exit 2 env LC_ALL=de_DE.UTF-8 "$FATHOM" devices --threads 1,5
+expect_exit 0 "$FATHOM" doctor
+if grep -q "$(printf '\033')" out err; then fail "colours although this is no terminal"; fi
+
+# --- every allocation may fail: a sentence and 6 (or a success), never a crash
+export OCL_ICD_VENDORS=/nonexistent # only our own allocations are meant, and drivers take time to load
+for words in "devices --json" "doctor --json" "selftest --device cpu --op fill --json"; do
+    for n in $(seq 1 10) 15 25 50 100 200 400; do
+        for ever in "" +; do
+            got=0
+            # shellcheck disable=SC2086
+            FATHOM_FAIL_ALLOC=$n$ever "$FATHOM" $words >out 2>err || got=$?
+            [ "$got" = 0 ] || [ "$got" = 6 ] || fail "'fathom $words' with allocation $n$ever failing exits with $got: $(cat err)"
+            is_json out || fail "'fathom $words' with allocation $n$ever failing prints: $(cat out)"
+            [ "$got" = 0 ] || grep -Eq 'bytes' err || fail "no bytes in the sentence: $(cat err)"
+        done
+    done
+done
+FATHOM_FAIL_ALLOC=1 expect_exit 6 "$FATHOM" devices
+one_sentence err
