@@ -1,0 +1,250 @@
+/* features.c - feature matrices: cleaning, dense or sparse, row normalisation, missing rows. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "data/internal.h"
+
+void data_features_free(data_features *features) {
+    mem_free(features->offsets);
+    mem_free(features->columns);
+    mem_free(features->values);
+    *features = (data_features){0};
+}
+
+fathom_status data_features_empty(data_features *features, int32_t rows) {
+    *features = (data_features){.rows = rows};
+    TRY(mem_new(&features->offsets, (size_t)rows + 1, 1, sizeof *features->offsets, "feature offsets"));
+    TRY(mem_new(&features->columns, 0, 1, sizeof *features->columns, "feature columns"));
+    return mem_new(&features->values, 0, 1, sizeof *features->values, "feature values");
+}
+
+typedef struct pair {
+    int32_t column;
+    float value;
+} pair;
+
+static int by_column(const void *a, const void *b) {
+    int32_t x = ((const pair *)a)->column, y = ((const pair *)b)->column;
+    return (x > y) - (x < y);
+}
+
+static bool is_ascending(const int32_t *columns, int64_t count) {
+    for (int64_t i = 1; i < count; i++)
+        if (columns[i - 1] >= columns[i])
+            return false;
+    return true;
+}
+
+/* Row entries begin..end sorted by column; `room` grows as needed. Equal columns keep no order, which does not matter:
+ * they are added up in double. */
+static fathom_status sort_row(data_features *f, int64_t begin, int64_t end, pair **room, int64_t *room_count) {
+    int64_t count = end - begin;
+    if (is_ascending(f->columns + begin, count))
+        return FATHOM_OK;
+    if (count > *room_count) {
+        TRY(mem_grow(room, *room_count, count, sizeof **room, "a feature row"));
+        *room_count = count;
+    }
+    for (int64_t i = 0; i < count; i++)
+        (*room)[i] = (pair){f->columns[begin + i], f->values[begin + i]};
+    qsort(*room, (size_t)count, sizeof **room, by_column);
+    for (int64_t i = 0; i < count; i++) {
+        f->columns[begin + i] = (*room)[i].column;
+        f->values[begin + i] = (*room)[i].value;
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status clean_sparse(data_features *f) {
+    fathom_status status = FATHOM_OK;
+    pair *room = NULL;
+    int64_t room_count = 0, kept = 0, begin = 0;
+    for (int32_t r = 0; r < f->rows; r++) {
+        int64_t end = f->offsets[r + 1];
+        TRY_OUT(sort_row(f, begin, end, &room, &room_count));
+        for (int64_t e = begin; e < end;) {
+            int32_t column = f->columns[e];
+            double sum = 0;
+            for (; e < end && f->columns[e] == column; e++)
+                sum += (double)f->values[e];
+            if (!isfinite((float)sum)) {
+                status = fail(FATHOM_DATA,
+                              "features of node %" PRId32 ", column %" PRId32 ": repeated values add up to "
+                              "more than a float32 holds",
+                              r, column);
+                goto out;
+            }
+            if ((float)sum != 0) {
+                f->columns[kept] = column;
+                f->values[kept++] = (float)sum;
+            }
+        }
+        begin = end;
+        f->offsets[r + 1] = kept;
+    }
+    f->nonzeros = kept;
+out:
+    mem_free(room);
+    return status;
+}
+
+static fathom_status to_dense(data_features *f) {
+    float *values;
+    TRY(mem_new(&values, f->rows, f->cols, sizeof *values, "dense features"));
+    for (int32_t r = 0; r < f->rows; r++)
+        for (int64_t e = f->offsets[r]; e < f->offsets[r + 1]; e++)
+            values[(int64_t)r * f->cols + f->columns[e]] = f->values[e];
+    mem_free(f->offsets);
+    mem_free(f->columns);
+    mem_free(f->values);
+    f->offsets = NULL;
+    f->columns = NULL;
+    f->values = values;
+    f->dense = true;
+    return FATHOM_OK;
+}
+
+static fathom_status to_sparse(data_features *f) {
+    fathom_status status;
+    data_features s = {.rows = f->rows, .cols = f->cols, .nonzeros = f->nonzeros};
+    TRY_OUT(mem_new(&s.offsets, (size_t)s.rows + 1, 1, sizeof *s.offsets, "feature offsets"));
+    TRY_OUT(mem_new(&s.columns, s.nonzeros, 1, sizeof *s.columns, "feature columns"));
+    TRY_OUT(mem_new(&s.values, s.nonzeros, 1, sizeof *s.values, "feature values"));
+    int64_t e = 0;
+    for (int32_t r = 0; r < f->rows; r++) {
+        for (int32_t c = 0; c < f->cols; c++) {
+            float value = f->values[(int64_t)r * f->cols + c];
+            if (value != 0) {
+                s.columns[e] = c;
+                s.values[e++] = value;
+            }
+        }
+        s.offsets[r + 1] = e;
+    }
+    data_features_free(f);
+    *f = s;
+    return FATHOM_OK;
+out:
+    data_features_free(&s);
+    return status;
+}
+
+fathom_status data_features_clean(data_features *f) {
+    const double room = (double)f->rows * (double)f->cols;
+    if (f->dense) {
+        f->nonzeros = 0;
+        for (int64_t i = 0; i < (int64_t)f->rows * f->cols; i++)
+            if (f->values[i] != 0)
+                f->nonzeros++;
+            else
+                f->values[i] = 0; /* minus zero is zero: one content, one digest */
+        return (double)f->nonzeros > DATA_DENSE_ABOVE * room ? FATHOM_OK : to_sparse(f);
+    }
+    TRY(clean_sparse(f));
+    return (double)f->nonzeros > DATA_DENSE_ABOVE * room ? to_dense(f) : FATHOM_OK;
+}
+
+static int64_t stored(const data_features *f) { return f->dense ? (int64_t)f->rows * f->cols : f->nonzeros; }
+
+void data_features_binarise(data_features *f) {
+    for (int64_t i = 0; i < stored(f); i++)
+        f->values[i] = f->values[i] > 0 ? 1.0f : 0.0f;
+}
+
+fathom_status data_features_normalise(data_features *f) {
+    for (int32_t r = 0; r < f->rows; r++) {
+        int64_t begin = f->dense ? (int64_t)r * f->cols : f->offsets[r];
+        int64_t end = f->dense ? begin + f->cols : f->offsets[r + 1];
+        double sum = 0;
+        for (int64_t e = begin; e < end; e++)
+            sum += (double)f->values[e];
+        if (sum == 0)
+            continue;
+        for (int64_t e = begin; e < end; e++) {
+            f->values[e] = (float)((double)f->values[e] / sum);
+            if (!isfinite(f->values[e]))
+                return fail(FATHOM_DATA,
+                            "features of node %" PRId32 " add up to %g, too near zero to divide by; use "
+                            "--feature-norm none",
+                            r, sum);
+        }
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status copy_rows(data_features *input, const data_features *f, const int32_t *missing, int32_t count) {
+    *input = (data_features){.rows = f->rows, .cols = f->cols, .dense = f->dense};
+    if (f->dense) {
+        TRY(mem_new(&input->values, f->rows, f->cols, sizeof *input->values, "features with missing rows"));
+        memcpy(input->values, f->values, (size_t)f->rows * (size_t)f->cols * sizeof *input->values);
+        for (int32_t i = 0; i < count; i++)
+            memset(input->values + (int64_t)missing[i] * f->cols, 0, (size_t)f->cols * sizeof *input->values);
+        for (int64_t i = 0; i < stored(f); i++)
+            input->nonzeros += input->values[i] != 0;
+        return FATHOM_OK;
+    }
+    int64_t kept = f->nonzeros;
+    for (int32_t i = 0; i < count; i++)
+        kept -= f->offsets[missing[i] + 1] - f->offsets[missing[i]];
+    input->nonzeros = kept;
+    TRY(mem_new(&input->offsets, (size_t)f->rows + 1, 1, sizeof *input->offsets, "features with missing rows"));
+    TRY(mem_new(&input->columns, kept, 1, sizeof *input->columns, "features with missing rows"));
+    TRY(mem_new(&input->values, kept, 1, sizeof *input->values, "features with missing rows"));
+    int64_t to = 0;
+    for (int32_t r = 0, next = 0; r < f->rows; r++) {
+        if (next < count && missing[next] == r) {
+            next++;
+        } else {
+            int64_t begin = f->offsets[r], length = f->offsets[r + 1] - begin;
+            memcpy(input->columns + to, f->columns + begin, (size_t)length * sizeof *input->columns);
+            memcpy(input->values + to, f->values + begin, (size_t)length * sizeof *input->values);
+            to += length;
+        }
+        input->offsets[r + 1] = to;
+    }
+    return FATHOM_OK;
+}
+
+fathom_status data_features_mask(data_features *input, const data_features *f, const int32_t *missing, int32_t count) {
+    fathom_status status = copy_rows(input, f, missing, count);
+    if (status != FATHOM_OK)
+        data_features_free(input);
+    return status;
+}
+
+/* All rows that are not training rows are shuffled by the seed; the first round(rate * their number) lose their
+ * features: a higher rate takes away what a lower one takes, and more. */
+fathom_status data_take_away(data_set *set, double rate, uint64_t seed) {
+    fathom_status status;
+    const int32_t n = set->graph.nodes;
+    int32_t *rows = NULL, others = 0;
+    uint8_t *marked = NULL;
+    set->input = set->features;
+    if (rate <= 0)
+        return FATHOM_OK;
+    TRY_OUT(mem_new(&rows, n, 1, sizeof *rows, "missing rows"));
+    TRY_OUT(mem_new(&marked, n, 1, sizeof *marked, "missing rows"));
+    for (int32_t i = 0; i < set->split.train_count; i++)
+        marked[set->split.train[i]] = 1;
+    for (int32_t v = 0; v < n; v++)
+        if (!marked[v])
+            rows[others++] = v;
+    random_source source = random_from(seed, RANDOM_MISSING, 0, 0);
+    random_shuffle(&source, rows, (uint32_t)others);
+    int32_t count = (int32_t)floor(rate * (double)others + 0.5);
+    memset(marked, 0, (size_t)n);
+    for (int32_t i = 0; i < count; i++)
+        marked[rows[i]] = 1;
+    TRY_OUT(mem_new(&set->missing, count, 1, sizeof *set->missing, "missing rows"));
+    for (int32_t v = 0; v < n; v++)
+        if (marked[v])
+            set->missing[set->missing_count++] = v;
+    TRY_OUT(data_features_mask(&set->input, &set->features, set->missing, count));
+out:
+    mem_free(rows);
+    mem_free(marked);
+    return status;
+}

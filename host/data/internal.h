@@ -1,0 +1,83 @@
+/* internal.h - what the files of host/data share: a draft that readers fill, and the steps that make it a clean set.
+ *
+ * A reader fills draft->set (features as CSR in any column order, with zeros and repeats, or dense; labels; the split
+ * the files bring) and draft->edges as listed in the file. data_finish then builds graph and digest. On failure the
+ * caller frees the draft, whatever state it is in. */
+#ifndef DATA_INTERNAL_H
+#define DATA_INTERNAL_H
+
+#include "core/mem.h"
+#include "data/data.h"
+
+#define DATA_NODES_MAX (INT32_MAX - 1)
+#define DATA_CLASSES_MAX 65536
+
+typedef struct data_edges {
+    int64_t count, room;
+    int32_t *from, *to;
+} data_edges;
+
+typedef struct data_draft {
+    data_set *set;
+    data_edges edges;
+} data_draft;
+
+/* Appends one edge. */
+fathom_status data_edges_add(data_edges *edges, int32_t from, int32_t to);
+void data_edges_free(data_edges *edges);
+
+/* graph = the edges in both directions, sorted, without repeats and self-loops, which are counted. */
+fathom_status data_graph_build(data_graph *graph, int64_t *duplicates, int64_t *self_loops, const data_edges *edges,
+                               int32_t nodes);
+
+/* Sorts columns, adds up repeats, drops zeros, and picks dense or sparse storage by density. */
+fathom_status data_features_clean(data_features *features);
+/* n x 0 features: a graph that brings none. */
+fathom_status data_features_empty(data_features *features, int32_t rows);
+void data_features_binarise(data_features *features);
+fathom_status data_features_normalise(data_features *features);
+/* input = features without the rows in `missing` (ascending). */
+fathom_status data_features_mask(data_features *input, const data_features *features, const int32_t *missing,
+                                 int32_t count);
+
+/* Draws the missing rows of `set` and makes set->input. */
+fathom_status data_take_away(data_set *set, double rate, uint64_t seed);
+
+/* Draft to set: graph, clean features, labels checked, digest. */
+fathom_status data_finish(data_draft *draft);
+fathom_status data_note(data_set *set, const char *format, ...) CORE_PRINTF(2, 3);
+fathom_status data_copy_text(char **to, const char *from);
+
+/* Readers. `path` is only for sentences where bytes are given. */
+fathom_status data_read_npz(data_draft *draft, const char *path);
+fathom_status data_read_npz_bytes(data_draft *draft, const char *path, const void *bytes, size_t count);
+/* folder/ind.NAME.*; */
+fathom_status data_read_planetoid(data_draft *draft, const char *folder, const char *name);
+/* stem.content and stem.cites. */
+fathom_status data_read_linqs(data_draft *draft, const char *stem);
+fathom_status data_read_ogb(data_draft *draft, const char *folder);
+/* The edge list at `edges`; features and labels given, or NULL for those beside it. */
+fathom_status data_read_plain(data_draft *draft, const char *edges, const char *features, const char *labels);
+fathom_status data_read_mtx(data_draft *draft, const char *path, const char *features, const char *labels);
+
+/* split_file.c: a .json or .npz with train, val and test. */
+fathom_status data_split_read(data_split *split, const char *path, int32_t nodes, const int32_t *labels);
+/* Every node in range, labelled and in one list only. */
+fathom_status data_split_check(const data_split *split, const char *where, int32_t nodes, const int32_t *labels);
+fathom_status data_split_new(data_split *split, const char *name, int64_t train, int64_t val, int64_t test);
+
+void data_split_drop_unlabelled(data_split *split, const int32_t *labels);
+
+/* paths.c */
+bool data_is_file(const char *path);
+bool data_is_folder(const char *path);
+/* *text = formatted, to be freed with mem_free. */
+fathom_status data_text(char **text, const char *format, ...) CORE_PRINTF(2, 3);
+/* The path itself or the path + ".gz" when that is what exists; NULL in *found when neither does. */
+fathom_status data_or_gz(char **found, const char *path);
+/* Equal up to case and '-' against '_', over `length` characters of `a` and all of `b`. */
+bool data_same_name(const char *a, size_t length, const char *b);
+/* A whole file of at most `limit` bytes in memory. */
+fathom_status data_slurp(uint8_t **bytes, size_t *count, const char *path, size_t limit);
+
+#endif

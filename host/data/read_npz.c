@@ -1,0 +1,205 @@
+/* read_npz.c - a data set in one .npz: the gnn-benchmark layout and fathom's own, which adds to it
+ * (docs/data-layouts.md).
+ *
+ *   adj_indptr, adj_indices, adj_shape [, adj_data]       the graph as CSR, in one or both directions
+ *   attr_indptr, attr_indices, attr_data, attr_shape      sparse features, or
+ *   attr_matrix                                           dense features [nodes, features], or neither
+ *   labels                                                [nodes], -1 = none
+ *   train, val, test; classes; about                      fathom's additions, all optional */
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+
+#include "data/internal.h"
+#include "data/npz.h"
+
+/* Row starts must begin at 0, never fall and end at the number of entries. */
+static fathom_status check_offsets(const npz_file *file, const char *name, const int64_t *offsets, int64_t rows,
+                                   int64_t entries) {
+    if (offsets[0] != 0 || offsets[rows] != entries)
+        return fail(FATHOM_DATA,
+                    "%s: member %s: runs from %" PRId64 " to %" PRId64 ", but there are %" PRId64 " entries",
+                    npz_path(file), name, offsets[0], offsets[rows], entries);
+    for (int64_t r = 0; r < rows; r++)
+        if (offsets[r + 1] < offsets[r])
+            return fail(FATHOM_DATA, "%s: member %s: falls at element %" PRId64, npz_path(file), name, r + 1);
+    return FATHOM_OK;
+}
+
+static fathom_status check_length(const npz_file *file, const char *name, int64_t count, int64_t wanted) {
+    if (count != wanted)
+        return fail(FATHOM_DATA, "%s: member %s: has %" PRId64 " elements, %" PRId64 " are wanted", npz_path(file),
+                    name, count, wanted);
+    return FATHOM_OK;
+}
+
+static fathom_status read_shape(int64_t shape[2], npz_file *file, const char *name) {
+    int64_t *values, count;
+    TRY(npz_int64(&values, &count, file, name, 0, DATA_NODES_MAX));
+    fathom_status status = check_length(file, name, count, 2);
+    if (status == FATHOM_OK) {
+        shape[0] = values[0];
+        shape[1] = values[1];
+    }
+    mem_free(values);
+    return status;
+}
+
+/* Expands row starts and columns to the list of edges; entries of weight 0 are none. */
+static fathom_status expand(data_draft *draft, const int64_t *offsets, const float *weights, int32_t *columns,
+                            int64_t nodes, int64_t entries) {
+    data_edges *edges = &draft->edges;
+    TRY(mem_new(&edges->from, entries, 1, sizeof *edges->from, "edge list"));
+    TRY(mem_new(&edges->to, entries, 1, sizeof *edges->to, "edge list"));
+    edges->room = entries;
+    bool weighted = false;
+    for (int64_t r = 0; r < nodes; r++)
+        for (int64_t e = offsets[r]; e < offsets[r + 1]; e++) {
+            weighted = weighted || (weights && weights[e] != 0 && weights[e] != 1);
+            if (weights && weights[e] == 0)
+                continue;
+            edges->from[edges->count] = (int32_t)r;
+            edges->to[edges->count++] = columns[e];
+        }
+    return weighted ? data_note(draft->set, "edge weights are not used: every edge counts the same") : FATHOM_OK;
+}
+
+static fathom_status read_graph(data_draft *draft, npz_file *file) {
+    fathom_status status;
+    int64_t shape[2], *offsets = NULL, count, entries, rows, cols;
+    int32_t *columns = NULL;
+    float *weights = NULL;
+    TRY(read_shape(shape, file, "adj_shape"));
+    if (shape[0] != shape[1] || shape[0] < 1)
+        return fail(FATHOM_DATA, "%s: member adj_shape: %" PRId64 " x %" PRId64 " is not the shape of a graph",
+                    npz_path(file), shape[0], shape[1]);
+    TRY_OUT(npz_int64(&offsets, &count, file, "adj_indptr", 0, INT64_MAX));
+    TRY_OUT(check_length(file, "adj_indptr", count, shape[0] + 1));
+    TRY_OUT(npz_int32(&columns, &entries, file, "adj_indices", 0, shape[0] - 1));
+    TRY_OUT(check_offsets(file, "adj_indptr", offsets, shape[0], entries));
+    if (npz_has(file, "adj_data")) {
+        TRY_OUT(npz_float(&weights, &rows, &cols, file, "adj_data"));
+        TRY_OUT(check_length(file, "adj_data", rows * cols, entries));
+    }
+    draft->set->graph.nodes = (int32_t)shape[0];
+    TRY_OUT(expand(draft, offsets, weights, columns, shape[0], entries));
+out:
+    mem_free(offsets);
+    mem_free(columns);
+    mem_free(weights);
+    return status;
+}
+
+static fathom_status read_sparse(data_features *f, npz_file *file, int32_t nodes) {
+    int64_t shape[2], count, entries, rows, cols;
+    TRY(read_shape(shape, file, "attr_shape"));
+    if (shape[0] != nodes)
+        return fail(FATHOM_DATA, "%s: member attr_shape: %" PRId64 " rows for %" PRId32 " nodes", npz_path(file),
+                    shape[0], nodes);
+    f->rows = nodes;
+    f->cols = (int32_t)shape[1];
+    TRY(npz_int64(&f->offsets, &count, file, "attr_indptr", 0, INT64_MAX));
+    TRY(check_length(file, "attr_indptr", count, (int64_t)nodes + 1));
+    TRY(npz_int32(&f->columns, &entries, file, "attr_indices", 0, shape[1] - 1));
+    TRY(check_offsets(file, "attr_indptr", f->offsets, nodes, entries));
+    TRY(npz_float(&f->values, &rows, &cols, file, "attr_data"));
+    TRY(check_length(file, "attr_data", rows * cols, entries));
+    f->nonzeros = entries;
+    return FATHOM_OK;
+}
+
+static fathom_status read_dense(data_features *f, npz_file *file, int32_t nodes) {
+    int64_t rows, cols;
+    TRY(npz_float(&f->values, &rows, &cols, file, "attr_matrix"));
+    if (rows != nodes || cols > DATA_NODES_MAX)
+        return fail(FATHOM_DATA, "%s: member attr_matrix: %" PRId64 " x %" PRId64 " for %" PRId32 " nodes",
+                    npz_path(file), rows, cols, nodes);
+    f->rows = nodes;
+    f->cols = (int32_t)cols;
+    f->dense = true;
+    return FATHOM_OK;
+}
+
+static fathom_status read_own_split(data_set *set, npz_file *file) {
+    int64_t train, val, test;
+    if (!npz_has(file, "train") && !npz_has(file, "val") && !npz_has(file, "test"))
+        return FATHOM_OK;
+    data_split *split = &set->own_split;
+    TRY(npz_int32(&split->train, &train, file, "train", 0, set->graph.nodes - 1));
+    TRY(npz_int32(&split->val, &val, file, "val", 0, set->graph.nodes - 1));
+    TRY(npz_int32(&split->test, &test, file, "test", 0, set->graph.nodes - 1));
+    if (train > INT32_MAX || val > INT32_MAX || test > INT32_MAX)
+        return fail(FATHOM_DATA, "%s: the split has more entries than there are nodes", npz_path(file));
+    split->train_count = (int32_t)train;
+    split->val_count = (int32_t)val;
+    split->test_count = (int32_t)test;
+    TRY(data_copy_text(&split->name, "public"));
+    return data_split_check(split, npz_path(file), set->graph.nodes, set->labels);
+}
+
+/* `about` is a JSON object; its "name" becomes the set's. */
+static fathom_status read_about(data_set *set, npz_file *file) {
+    if (!npz_has(file, "about"))
+        return FATHOM_OK;
+    TRY(npz_text(&set->about, file, "about"));
+    cJSON *json = cJSON_Parse(set->about);
+    if (!cJSON_IsObject(json)) {
+        cJSON_Delete(json);
+        return fail(FATHOM_DATA, "%s: member about: is not a JSON object", npz_path(file));
+    }
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(json, "name");
+    fathom_status status = FATHOM_OK;
+    if (cJSON_IsString(name) && name->valuestring[0])
+        status = data_copy_text(&set->name, name->valuestring);
+    cJSON_Delete(json);
+    return status;
+}
+
+static fathom_status read_labels(data_set *set, npz_file *file) {
+    int64_t count;
+    if (npz_has(file, "labels")) {
+        TRY(npz_int32(&set->labels, &count, file, "labels", -1, DATA_CLASSES_MAX - 1));
+        TRY(check_length(file, "labels", count, set->graph.nodes));
+    }
+    if (npz_has(file, "classes")) {
+        int32_t *classes;
+        TRY(npz_int32(&classes, &count, file, "classes", 0, DATA_CLASSES_MAX));
+        set->classes = count == 1 ? classes[0] : 0;
+        mem_free(classes);
+        TRY(check_length(file, "classes", count, 1));
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status read_all(data_draft *draft, npz_file *file) {
+    data_set *set = draft->set;
+    if (!npz_has(file, "adj_indptr"))
+        return fail(FATHOM_DATA, "%s: holds no graph: member adj_indptr is missing (see docs/data-layouts.md)",
+                    npz_path(file));
+    TRY(data_copy_text(&set->layout, "npz"));
+    TRY(read_graph(draft, file));
+    TRY(read_labels(set, file));
+    if (npz_has(file, "attr_indptr"))
+        TRY(read_sparse(&set->features, file, set->graph.nodes));
+    else if (npz_has(file, "attr_matrix"))
+        TRY(read_dense(&set->features, file, set->graph.nodes));
+    else
+        TRY(data_features_empty(&set->features, set->graph.nodes));
+    TRY(read_own_split(set, file));
+    return read_about(set, file);
+}
+
+fathom_status data_read_npz(data_draft *draft, const char *path) {
+    npz_file *file;
+    TRY(npz_open(&file, path));
+    fathom_status status = read_all(draft, file);
+    npz_close(file);
+    return status;
+}
+
+fathom_status data_read_npz_bytes(data_draft *draft, const char *path, const void *bytes, size_t count) {
+    npz_file *file;
+    TRY(npz_open_bytes(&file, path, bytes, count));
+    fathom_status status = read_all(draft, file);
+    npz_close(file);
+    return status;
+}
