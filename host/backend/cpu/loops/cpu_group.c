@@ -1,6 +1,6 @@
 /* cpu_group.c - differentiable group normalisation without the n x G x d array:
- * t_vgj = S_vg H_vj lives in registers. Lanes are columns j, but groups g for the
- * assignment. Formulas: operations.h. */
+ * t_vgj = S_vg H_vj lives in registers. Lanes are nodes v where a sum runs over
+ * columns, else columns j. Formulas: operations.h. */
 #include "backend/cpu/loops/loops.h"
 #include "backend/cpu/loops/stats.h"
 
@@ -9,49 +9,51 @@ INLINE char *own_piece(const cpu_team *team, size_t shared, size_t each) {
     return team->scratch + shared + (size_t)team->id * each;
 }
 
-/* ---- S = softmax(H u' + c) ---- */
+/* ---- S = softmax(H u' + c): lanes are nodes ---- */
 
-INLINE size_t assign_each(const be_group_assign_args *a) {
-    return floats_bytes((a->h.cols + 1) * vf_count(a->u.rows) * VW);
+/* VW nodes at a time: columns of h, then the logits of every group. */
+INLINE int64_t assign_vectors(const be_group_assign_args *a) { return a->h.cols + a->u.rows; }
+
+/* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g. */
+INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, int64_t g, const int count) {
+    vf sum[8];
+    for (int c = 0; c < count; c++)
+        sum[c] = vf_set(a->c.buf ? data(a->c)[g + c] : 0.0f);
+    for (int64_t j = 0; j < a->h.cols; j++)
+        for (int c = 0; c < count; c++)
+            sum[c] += row(a->u, g + c)[j] * h[j];
+    for (int c = 0; c < count; c++)
+        logit[g + c] = sum[c];
 }
 
-/* Row v of the logits: one vector of groups at a time. ut is u' with its rows padded to whole vectors, its last row c.
- */
-INLINE void logits(float *s, const float *h, const float *ut, int64_t d, int64_t groups, int64_t width) {
-    for (int64_t i = 0; i < vf_count(groups); i++) {
-        vf sum = vf_load(ut + d * width + i * VW);
-        for (int64_t j = 0; j < d; j++)
-            sum += h[j] * vf_load(ut + j * width + i * VW);
-        vf_row_set(s, groups, i, sum);
-    }
-}
-
-INLINE void softmax_row(float *s, int64_t groups) {
-    float largest = s[0], sum = 0.0f;
+INLINE void softmax_lanes(vf *s, int64_t groups) {
+    vf largest = s[0], sum = {0};
     for (int64_t g = 1; g < groups; g++)
-        largest = s[g] > largest ? s[g] : largest;
-    for (int64_t i = 0; i < vf_count(groups); i++)
-        vf_row_set(s, groups, i, vf_exp(vf_row(s, groups, i) - largest));
-    for (int64_t i = 0; i < vf_count(groups); i++)
-        sum += vf_sum(vf_row(s, groups, i));
+        largest = vf_max(s[g], largest);
+    for (int64_t g = 0; g < groups; g++) {
+        s[g] = vf_exp(s[g] - largest);
+        sum += s[g];
+    }
+    vf scale = 1.0f / sum;
     for (int64_t g = 0; g < groups; g++)
-        s[g] /= sum;
+        s[g] *= scale;
 }
 
-SCRATCH(group_assign) { return (size_t)threads * assign_each(a); }
+SCRATCH(group_assign) { return (size_t)threads * floats_bytes(assign_vectors(a) * VW); }
 OP(group_assign) {
-    int64_t d = a->h.cols, groups = a->u.rows, width = vf_count(groups) * VW;
-    char *piece = own_piece(team, 0, assign_each(a));
-    float *ut = take(&piece, (d + 1) * width);
-    for (int64_t g = 0; g < width; g++) {
-        for (int64_t j = 0; j < d; j++)
-            ut[j * width + g] = g < groups ? row(a->u, g)[j] : 0.0f;
-        ut[d * width + g] = g < groups && a->c.buf ? data(a->c)[g] : 0.0f;
-    }
+    int64_t d = a->h.cols, groups = a->u.rows;
+    vf *h = (vf *)(void *)own_piece(team, 0, floats_bytes(assign_vectors(a) * VW)), *s = h + d;
     span rows = row_share(team, a->h.rows);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        logits(row(a->s, v), row(a->h, v), ut, d, groups, width);
-        softmax_row(row(a->s, v), groups);
+    for (int64_t v = rows.begin; v < rows.end; v += VW) {
+        int count = rows.end - v < VW ? (int)(rows.end - v) : VW;
+        vf_load_columns(h, row(a->h, v), a->h.ld, count, d);
+        int64_t g = 0;
+        for (; g + 5 <= groups; g += 5)
+            logits_tile(s, h, a, g, 5);
+        for (; g < groups; g++)
+            logits_tile(s, h, a, g, 1);
+        softmax_lanes(s, groups);
+        vf_store_columns(s, row(a->s, v), a->s.ld, count, groups);
     }
 }
 
@@ -213,91 +215,111 @@ OP(group_backward_sums) {
     }
 }
 
-/* ---- backward, second sweep: everything row by row ---- */
+/* ---- backward, second sweep: everything row by row; lanes are nodes ---- */
 
-/* dt = slope go + level + (t - mean) pull, per (g, j). */
-typedef struct rows_coefficients {
-    float *slope, *level, *pull, *gh, *ds;
-} rows_coefficients;
+/* dt = slope go + level + (t - mean) pull, coefficients per (g, j); then vectors over VW nodes: columns of h, go
+ * and gh, and per group s, dS (which becomes gz) and the sum of gz over a block. */
+typedef struct rows_work {
+    float *slope, *level, *pull;
+    vf *h, *go, *gh, *s, *ds, *gc;
+} rows_work;
 
-INLINE int64_t rows_floats(const be_group_backward_rows_args *a) {
-    return 3 * a->s.cols * a->h.cols + a->h.cols + a->s.cols * VW;
+INLINE size_t rows_each(const be_group_backward_rows_args *a) {
+    int64_t d = a->h.cols, groups = a->s.cols;
+    return 3 * floats_bytes(groups * d) + floats_bytes((3 * d + 3 * groups) * VW);
 }
 
-static rows_coefficients rows_prepare(const be_group_backward_rows_args *a, char *piece) {
-    int64_t n = a->h.rows, d = a->h.cols, size = a->s.cols * d;
-    rows_coefficients k;
-    k.slope = take(&piece, rows_floats(a));
-    k.level = k.slope + size;
-    k.pull = k.level + size;
-    k.gh = k.pull + size;
-    k.ds = k.gh + d;
+static rows_work rows_prepare(const be_group_backward_rows_args *a, char *piece) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, size = groups * d;
+    rows_work w;
+    w.slope = take(&piece, size);
+    w.level = take(&piece, size);
+    w.pull = take(&piece, size);
+    w.h = (vf *)(void *)piece;
+    w.go = w.h + d;
+    w.gh = w.go + d;
+    w.s = w.gh + d;
+    w.ds = w.s + groups;
+    w.gc = w.ds + groups;
     for (int64_t i = 0; i < size; i++) {
         float r = 1.0f / sqrtf(data(a->var)[i] + a->eps), gamma = data(a->gamma)[i];
-        k.slope[i] = a->lambda * gamma * r;
-        k.level[i] = -gamma * r * data(a->db)[i % d] / (float)n;
-        k.pull[i] = -r * r * r * gamma * data(a->q)[i] / (float)n; /* (2/n) (-1/2 r^3 gamma q) */
+        w.slope[i] = a->lambda * gamma * r;
+        w.level[i] = -gamma * r * data(a->db)[i % d] / (float)n;
+        w.pull[i] = -r * r * r * gamma * data(a->q)[i] / (float)n; /* (2/n) (-1/2 r^3 gamma q) */
     }
-    return k;
+    return w;
 }
 
-/* Row v: gh without the part through the assignment into k->gh, dS into gz. */
-static void rows_sweep(const be_group_backward_rows_args *a, const rows_coefficients *k, int64_t v) {
-    int64_t d = a->h.cols, groups = a->s.cols;
-    const float *s = row(a->s, v), *mean = data(a->mean);
-    float *gz = row(a->gz, v);
-    for (int64_t i = 0; i < vf_count(d); i++) {
-        vf h = vf_row(row(a->h, v), d, i), go = vf_row(row(a->go, v), d, i), gh = go;
-        for (int64_t g = 0; g < groups; g++) {
-            vf t = s[g] * h - vf_row(mean + g * d, d, i);
-            vf dt = vf_row(k->slope + g * d, d, i) * go + vf_row(k->level + g * d, d, i);
-            dt += t * vf_row(k->pull + g * d, d, i);
-            gh += s[g] * dt;
-            vf ds = h * dt; /* lanes behind the row are 0 because h is 0 there */
-            vf_store(k->ds + g * VW, i == 0 ? ds : vf_load(k->ds + g * VW) + ds);
+/* `count` groups from g: dS into w->ds, S dt added to w->gh. */
+INLINE void rows_tile(const rows_work *w, const float *mean, int64_t d, int64_t g, const int count) {
+    vf s[8], ds[8] = {{0}};
+    for (int c = 0; c < count; c++)
+        s[c] = w->s[g + c];
+    for (int64_t j = 0; j < d; j++) {
+        vf h = w->h[j], go = w->go[j], gh = w->gh[j];
+        for (int c = 0; c < count; c++) {
+            int64_t i = (g + c) * d + j;
+            vf dt = w->slope[i] * go + w->level[i];
+            dt += (s[c] * h - mean[i]) * w->pull[i];
+            gh += s[c] * dt;
+            ds[c] += h * dt;
         }
-        vf_row_set(k->gh, d, i, gh);
+        w->gh[j] = gh;
     }
-    for (int64_t g = 0; g < groups; g++)
-        gz[g] = vf_sum(vf_load(k->ds + g * VW));
+    for (int c = 0; c < count; c++)
+        w->ds[g + c] = ds[c];
 }
 
-/* gz = S (dS - sum_k dS_k S_k); gh += gz u; both then stand in their places. */
-static void rows_finish(const be_group_backward_rows_args *a, const rows_coefficients *k, int64_t v, float *gc) {
+/* gz = S (dS - sum_k dS_k S_k) in place of dS; gh += gz u. */
+INLINE void rows_finish(const rows_work *w, const be_group_backward_rows_args *a) {
     int64_t d = a->h.cols, groups = a->s.cols;
-    const float *s = row(a->s, v);
-    float *gz = row(a->gz, v), mean = 0.0f;
+    vf mean = {0};
     for (int64_t g = 0; g < groups; g++)
-        mean += gz[g] * s[g];
+        mean += w->ds[g] * w->s[g];
     for (int64_t g = 0; g < groups; g++) {
-        gz[g] = s[g] * (gz[g] - mean);
-        gc[g] += gz[g];
+        w->ds[g] = w->s[g] * (w->ds[g] - mean);
+        w->gc[g] += w->ds[g];
     }
-    for (int64_t i = 0; i < vf_count(d); i++) {
-        vf gh = vf_row(k->gh, d, i);
+    for (int64_t j = 0; j < d; j++) {
+        vf gh = w->gh[j];
         for (int64_t g = 0; g < groups; g++)
-            gh += gz[g] * vf_row(row(a->u, g), d, i);
-        vf_row_set(row(a->gh, v), d, i, gh);
+            gh += data(a->u)[g * d + j] * w->ds[g];
+        w->gh[j] = gh;
+    }
+}
+
+static void rows_of_block(const be_group_backward_rows_args *a, const rows_work *w, span rows) {
+    int64_t d = a->h.cols, groups = a->s.cols;
+    for (int64_t v = rows.begin; v < rows.end; v += VW) {
+        int count = rows.end - v < VW ? (int)(rows.end - v) : VW;
+        vf_load_columns(w->h, row(a->h, v), a->h.ld, count, d);
+        vf_load_columns(w->go, row(a->go, v), a->go.ld, count, d);
+        vf_load_columns(w->s, row(a->s, v), a->s.ld, count, groups);
+        memcpy(w->gh, w->go, (size_t)d * sizeof(vf));
+        int64_t g = 0;
+        for (; g + 5 <= groups; g += 5)
+            rows_tile(w, data(a->mean), d, g, 5);
+        for (; g < groups; g++)
+            rows_tile(w, data(a->mean), d, g, 1);
+        rows_finish(w, a); /* lanes behind the last row have s = 0, so gz = 0 there */
+        vf_store_columns(w->gh, row(a->gh, v), a->gh.ld, count, d);
+        vf_store_columns(w->ds, row(a->gz, v), a->gz.ld, count, groups);
     }
 }
 
 SCRATCH(group_backward_rows) {
-    return floats_bytes(block_count(a->h.rows) * a->s.cols) + (size_t)threads * floats_bytes(rows_floats(a));
+    return floats_bytes(block_count(a->h.rows) * a->s.cols) + (size_t)threads * rows_each(a);
 }
 OP(group_backward_rows) {
     int64_t n = a->h.rows, groups = a->s.cols, blocks = block_count(n);
-    size_t shared = floats_bytes(blocks * groups);
     float *partial = (float *)(void *)team->scratch; /* gc of each block */
-    rows_coefficients k = rows_prepare(a, own_piece(team, shared, floats_bytes(rows_floats(a))));
+    rows_work w = rows_prepare(a, own_piece(team, floats_bytes(blocks * groups), rows_each(a)));
     span mine = share(team, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
-        float *gc = partial + b * groups;
-        memset(gc, 0, (size_t)groups * sizeof(float));
-        span rows = block_span(n, b);
-        for (int64_t v = rows.begin; v < rows.end; v++) {
-            rows_sweep(a, &k, v);
-            rows_finish(a, &k, v, gc);
-        }
+        memset(w.gc, 0, (size_t)groups * sizeof(vf));
+        rows_of_block(a, &w, block_span(n, b));
+        for (int64_t g = 0; g < groups; g++)
+            partial[b * groups + g] = vf_sum(w.gc[g]);
     }
     if (!a->gc.buf)
         return;

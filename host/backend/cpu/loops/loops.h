@@ -124,14 +124,51 @@ INLINE double sum_blocks(const float *partial, int64_t blocks, int64_t stride, i
 
 /* ---- dropout and activation ---- */
 
-/* keep[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop). */
+/* Sixteen blocks of the generator at once, from number `block`: 64 words in the order of their elements. */
+INLINE void drop_words(uint32_t words[64], const be_drop *drop, uint32_t block) {
+    uint32_t c0[16], c1[16], c2[16], c3[16], k0 = drop->key[0], k1 = drop->key[1];
+    for (uint32_t i = 0; i < 16; i++) {
+        c0[i] = block + i;
+        c1[i] = drop->layer;
+        c2[i] = drop->epoch;
+        c3[i] = drop->stream;
+    }
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
+        for (int i = 0; i < 16; i++) {
+            uint64_t p0 = (uint64_t)0xD2511F53u * c0[i], p1 = (uint64_t)0xCD9E8D57u * c2[i];
+            c0[i] = (uint32_t)(p1 >> 32) ^ c1[i] ^ k0;
+            c2[i] = (uint32_t)(p0 >> 32) ^ c3[i] ^ k1;
+            c1[i] = (uint32_t)p1;
+            c3[i] = (uint32_t)p0;
+        }
+    for (int i = 0; i < 16; i++) {
+        words[4 * i] = c0[i];
+        words[4 * i + 1] = c1[i];
+        words[4 * i + 2] = c2[i];
+        words[4 * i + 3] = c3[i];
+    }
+}
+
+/* keep[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop): philox4x32_10 of philox.h, many
+ * blocks at a time. */
 INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_t count) {
     for (int64_t i = 0; i < count;) {
-        int64_t element = first + i;
-        philox_block bits =
-            philox4x32_10((uint32_t)(element / 4), drop->layer, drop->epoch, drop->stream, drop->key[0], drop->key[1]);
-        for (int64_t lane = element % 4; lane < 4 && i < count; lane++, i++)
-            keep[i] = bits.v[lane] >= drop->threshold ? drop->scale : 0.0f;
+        int64_t skip = (first + i) % 4, some = count - i < 64 - skip ? count - i : 64 - skip;
+        if (skip + some <= 16) { /* a short row: block by block */
+            for (int64_t end = i + some; i < end;) {
+                int64_t element = first + i;
+                philox_block bits = philox4x32_10((uint32_t)(element / 4), drop->layer, drop->epoch, drop->stream,
+                                                  drop->key[0], drop->key[1]);
+                for (int64_t lane = element % 4; lane < 4 && i < end; lane++, i++)
+                    keep[i] = bits.v[lane] >= drop->threshold ? drop->scale : 0.0f;
+            }
+        } else {
+            uint32_t words[64];
+            drop_words(words, drop, (uint32_t)((first + i) / 4));
+            for (int64_t w = 0; w < some; w++)
+                keep[i + w] = words[skip + w] >= drop->threshold ? drop->scale : 0.0f;
+            i += some;
+        }
     }
 }
 

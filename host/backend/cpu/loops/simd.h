@@ -104,6 +104,42 @@ INLINE vf vf_exp(vf x) {
     return vf_pick(x == x, result, x);
 }
 
+/* ---- transposing VW x VW floats in registers ----
+ * Step h exchanges, in each pair of vectors h apart, the lanes whose bit h differs:
+ *   first'[l]  = bit h of l ? second[l - h] : first[l]
+ *   second'[l] = bit h of l ? second[l] : first[l + h]
+ * After the steps 1, 2, 4 .. VW/2 lane l of vector i has become lane i of vector l. */
+#define VF_STEP(v, h, first, second)         \
+    for (int i = 0; i < VW; i++)             \
+        if (!(i & (h))) {                    \
+            vf a = (v)[i], b = (v)[i + (h)]; \
+            (v)[i] = first;                  \
+            (v)[i + (h)] = second;           \
+        }
+
+INLINE void vf_transpose(vf v[VW]) {
+#if VW == 16
+    VF_STEP(v, 1, __builtin_shufflevector(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
+            __builtin_shufflevector(a, b, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31))
+    VF_STEP(v, 2, __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+            __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
+    VF_STEP(v, 4, __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
+            __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31))
+    VF_STEP(v, 8, __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
+            __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
+#elif VW == 8
+    VF_STEP(v, 1, __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14),
+            __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15))
+    VF_STEP(v, 2, __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13),
+            __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15))
+    VF_STEP(v, 4, __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11),
+            __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15))
+#else
+    VF_STEP(v, 1, __builtin_shufflevector(a, b, 0, 4, 2, 6), __builtin_shufflevector(a, b, 1, 5, 3, 7))
+    VF_STEP(v, 2, __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7))
+#endif
+}
+
 /* ---- rows of any width ---- */
 
 /* Whether vector i of a row of d floats is whole, and how many floats it has. */
@@ -119,6 +155,30 @@ INLINE void vf_row_set(float *row, int64_t d, int64_t i, vf v) {
         vf_store(row + i * VW, v);
     else
         vf_store_n(row + i * VW, v, part);
+}
+
+/* Columns 0 .. d-1 of VW rows as vectors over the rows: out[j] holds column j. Rows from `rows` on count as zeros. */
+INLINE void vf_load_columns(vf *out, const float *first, int64_t ld, int rows, int64_t d) {
+    for (int64_t i = 0; i < vf_count(d); i++) {
+        vf v[VW];
+        for (int r = 0; r < VW; r++)
+            v[r] = r < rows ? vf_row(first + r * ld, d, i) : (vf){0};
+        vf_transpose(v);
+        for (int j = 0; j < vf_part(d, i); j++)
+            out[i * VW + j] = v[j];
+    }
+}
+
+/* The way back: writes columns 0 .. d-1 of `rows` rows. */
+INLINE void vf_store_columns(const vf *in, float *first, int64_t ld, int rows, int64_t d) {
+    for (int64_t i = 0; i < vf_count(d); i++) {
+        vf v[VW];
+        for (int j = 0; j < VW; j++)
+            v[j] = j < vf_part(d, i) ? in[i * VW + j] : (vf){0};
+        vf_transpose(v);
+        for (int r = 0; r < rows; r++)
+            vf_row_set(first + r * ld, d, i, v[r]);
+    }
 }
 
 #endif
