@@ -1,0 +1,21 @@
+/* bounds.h - the bounds of the cases, each with what it rests on. A float32 number
+ * is off by up to 6e-8 of itself, so one rounding costs about 1e-15 in the
+ * normalised mean squared error. Never above 1e-7; above 1e-10 only for long sums. */
+#ifndef CASES_BOUNDS_H
+#define CASES_BOUNDS_H
+
+#define BOUND(limit, reason) .bound = (limit), .why = (reason)
+
+#define EXACT BOUND(0, "bits are copied, or the outputs are whole numbers")
+#define ROUNDED BOUND(1e-13, "a few roundings per element, about 1e-15 each")
+#define FUNCTION BOUND(1e-12, "exp, log, sqrt and division within a few units in the last place")
+#define SUM BOUND(1e-12, "sums of up to a few hundred terms, roundings add up like a random walk")
+#define LONG_SUM BOUND(1e-10, "sums of a thousand terms and more that partly cancel: n roundings cost about n 1e-15")
+#define OFF_1000                                                                                              \
+    BOUND(1e-7, "mean 1000, deviation 1: a mean is rounded by 3e-5 of the deviation before it is used; sums " \
+                "that are not centred are off by 1e-1")
+
+#define CASE(operation, title, bound_and_why, ...) \
+    { .op = BE_OP_##operation, .name = title, bound_and_why, __VA_ARGS__ }
+
+#endif

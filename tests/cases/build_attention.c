@@ -1,0 +1,90 @@
+/* build_attention.c - cases of GAT's edge operations. Attention is drawn from
+ * scores by the oracle and rounded, so that rows sum to 1 as in a model. */
+#include "cases/job.h"
+
+#define SLOPE 0.2f
+
+fathom_status build_gat_scores(case_job *job, const op_case *c) {
+    tensor *s = out(job, "s", 1, c->n), *t = out(job, "t", 1, c->n), *z = in(job, "z", c->n, c->d);
+    tensor *a_src = in(job, "a_src", 1, c->d), *a_dst = in(job, "a_dst", 1, c->d);
+    TRY(job->status);
+    ref_gat_scores(s->want, t->want, z->v, a_src->v, a_dst->v, c->n, c->d);
+    TRY(job_place(job));
+    job->args.gat_scores =
+        (be_gat_scores_args){.s = mat(s), .t = mat(t), .z = mat(z), .a_src = mat(a_src), .a_dst = mat(a_dst)};
+    return FATHOM_OK;
+}
+
+/* Scores are scaled by a: exp of the difference to the row maximum underflows for large ones. */
+fathom_status build_gat_softmax(case_job *job, const op_case *c) {
+    graph g;
+    TRY(make_graph(job, &g, c->n, c->n, c->flags & CASE_TRANSPOSE));
+    tensor *alpha = out(job, "alpha", 1, g.nnz), *s = in(job, "s", 1, c->n), *t = in(job, "t", 1, c->n);
+    TRY(job->status);
+    shift_scale(s, 0, (double)c->a);
+    shift_scale(t, 0, (double)c->a);
+    ref_csr a = oracle_csr(&g);
+    ref_gat_softmax(alpha->want, &a, s->v, t->v, (double)SLOPE);
+    TRY(job_place(job));
+    job->args.gat_softmax =
+        (be_gat_softmax_args){.alpha = mat(alpha), .a = csr(&g), .s = mat(s), .t = mat(t), .slope = SLOPE};
+    return FATHOM_OK;
+}
+
+fathom_status build_gat_backward_edges(case_job *job, const op_case *c) {
+    graph g;
+    TRY(make_graph(job, &g, c->n, c->n, c->flags & CASE_TRANSPOSE));
+    tensor *ge = out(job, "ge", 1, g.nnz), *gt = out(job, "gt", 1, c->n), *alpha = in(job, "alpha", 1, g.nnz);
+    tensor *s = in(job, "s", 1, c->n), *t = in(job, "t", 1, c->n);
+    tensor *gy = in(job, "gy", c->n, c->d), *z = in(job, "z", c->n, c->d);
+    be_drop drop = case_drop(c);
+    TRY(job->status);
+    ref_csr a = oracle_csr(&g);
+    ref_gat_softmax(alpha->v, &a, s->v, t->v, (double)SLOPE);
+    round_to_float(alpha);
+    ref_gat_backward_edges(ge->want, gt->want, &a, alpha->v, s->v, t->v, gy->v, z->v, &drop, (double)SLOPE, c->d);
+    TRY(job_place(job));
+    job->args.gat_backward_edges = (be_gat_backward_edges_args){.ge = mat(ge),
+                                                                .gt = mat(gt),
+                                                                .a = csr(&g),
+                                                                .alpha = mat(alpha),
+                                                                .s = mat(s),
+                                                                .t = mat(t),
+                                                                .gy = mat(gy),
+                                                                .z = mat(z),
+                                                                .drop = drop,
+                                                                .slope = SLOPE};
+    return FATHOM_OK;
+}
+
+/* Without CASE_TRANSPOSE the matrix has no entry ids: a symmetric pattern may pass itself. */
+fathom_status build_gat_edge_sums(case_job *job, const op_case *c) {
+    graph g;
+    TRY(make_graph(job, &g, c->n, c->n, c->flags & CASE_TRANSPOSE));
+    tensor *gs = out(job, "gs", 1, c->n), *ge = in(job, "ge", 1, g.nnz);
+    TRY(job->status);
+    ref_csr at = oracle_csr(&g);
+    ref_gat_edge_sums(gs->want, &at, ge->v);
+    TRY(job_place(job));
+    job->args.gat_edge_sums = (be_gat_edge_sums_args){.gs = mat(gs), .at = csr(&g), .ge = mat(ge)};
+    return FATHOM_OK;
+}
+
+fathom_status build_gat_backward_scores(case_job *job, const op_case *c) {
+    tensor *gz = acc(job, "gz", c->n, c->d), *ga_src = acc(job, "ga_src", 1, c->d);
+    tensor *ga_dst = acc(job, "ga_dst", 1, c->d), *z = in(job, "z", c->n, c->d);
+    tensor *a_src = in(job, "a_src", 1, c->d), *a_dst = in(job, "a_dst", 1, c->d);
+    tensor *gs = in(job, "gs", 1, c->n), *gt = in(job, "gt", 1, c->n);
+    TRY(job->status);
+    ref_gat_backward_scores(gz->want, ga_src->want, ga_dst->want, z->v, a_src->v, a_dst->v, gs->v, gt->v, c->n, c->d);
+    TRY(job_place(job));
+    job->args.gat_backward_scores = (be_gat_backward_scores_args){.gz = mat(gz),
+                                                                  .ga_src = mat(ga_src),
+                                                                  .ga_dst = mat(ga_dst),
+                                                                  .z = mat(z),
+                                                                  .a_src = mat(a_src),
+                                                                  .a_dst = mat(a_dst),
+                                                                  .gs = mat(gs),
+                                                                  .gt = mat(gt)};
+    return FATHOM_OK;
+}

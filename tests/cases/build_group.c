@@ -1,0 +1,160 @@
+/* build_group.c - cases of differentiable group normalisation. d is the width, k
+ * the number of groups. Assignments, statistics and sums handed to an operation
+ * come from the oracle, rounded to float, as in a model. */
+#include <math.h>
+
+#include "cases/job.h"
+
+#define EPS 1e-5f
+#define MOMENTUM 0.3f
+
+/* h and the assignment s, n x G: softmax of the normal draws in s. With CASE_OFFSET h has mean 1000 and
+ * s hardly differs from node to node: the over-smoothed regime, where only centred sums keep digits. */
+static void shape_inputs(tensor *h, tensor *s, const op_case *c) {
+    double spread = c->flags & CASE_OFFSET ? 1e-3 : 1;
+    if (c->flags & CASE_OFFSET)
+        shift_scale(h, 1000, 1);
+    for (int64_t v = 0; v < s->rows; v++) {
+        double sum = 0, *row = s->v + v * s->cols;
+        for (int64_t g = 0; g < s->cols; g++)
+            sum += row[g] = exp(spread * row[g]);
+        for (int64_t g = 0; g < s->cols; g++)
+            row[g] = f32(row[g] / sum);
+    }
+}
+
+static void statistics(tensor *mean, tensor *var, const tensor *s, const tensor *h) {
+    ref_group_stats(mean->v, var->v, NULL, NULL, s->v, h->v, 0, h->rows, h->cols, s->cols);
+    round_to_float(mean);
+    round_to_float(var);
+}
+
+fathom_status build_group_assign(case_job *job, const op_case *c) {
+    tensor *s = out(job, "s", c->n, c->k), *h = in(job, "h", c->n, c->d), *u = packed(in(job, "u", c->k, c->d));
+    tensor *bias = c->flags & CASE_BARE ? NULL : in(job, "c", 1, c->k);
+    TRY(job->status);
+    shift_scale(u, 0, (double)c->a);
+    if (c->flags & CASE_OFFSET)
+        shift_scale(h, 1000, 1);
+    ref_group_assign(s->want, h->v, u->v, values(bias), c->n, c->d, c->k);
+    TRY(job_place(job));
+    job->args.group_assign = (be_group_assign_args){.s = mat(s), .h = mat(h), .u = mat(u), .c = mat(bias)};
+    return FATHOM_OK;
+}
+
+fathom_status build_group_stats(case_job *job, const op_case *c) {
+    bool bare = c->flags & CASE_BARE;
+    tensor *mean = packed(out(job, "mean", c->k, c->d)), *var = packed(out(job, "var", c->k, c->d));
+    tensor *s = in(job, "s", c->n, c->k), *h = in(job, "h", c->n, c->d);
+    tensor *rmean = bare ? NULL : packed(acc(job, "rmean", c->k, c->d));
+    tensor *rvar = bare ? NULL : packed(acc(job, "rvar", c->k, c->d));
+    TRY(job->status);
+    if (rvar)
+        uniform(rvar, 0.5, 2);
+    shape_inputs(h, s, c);
+    ref_group_stats(mean->want, var->want, wanted(rmean), wanted(rvar), s->v, h->v, (double)MOMENTUM, c->n, c->d, c->k);
+    TRY(job_place(job));
+    job->args.group_stats = (be_group_stats_args){.mean = mat(mean),
+                                                  .var = mat(var),
+                                                  .rmean = mat(rmean),
+                                                  .rvar = mat(rvar),
+                                                  .s = mat(s),
+                                                  .h = mat(h),
+                                                  .momentum = MOMENTUM};
+    return FATHOM_OK;
+}
+
+fathom_status build_group_apply(case_job *job, const op_case *c) {
+    tensor *y = out(job, "y", c->n, c->d), *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
+    tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
+    tensor *gamma = packed(in(job, "gamma", c->k, c->d)), *beta = packed(in(job, "beta", c->k, c->d));
+    be_act act = case_act(c);
+    TRY(job->status);
+    y->exact_zeros = c->rate > 0.0f && !c->relu;
+    shape_inputs(h, s, c);
+    statistics(mean, var, s, h);
+    if (c->flags & CASE_ALIAS)
+        alias(y, h);
+    ref_group_apply(y->want, h->v, s->v, mean->v, var->v, gamma->v, beta->v, (double)EPS, (double)c->a, &act, c->n,
+                    c->d, c->k);
+    TRY(job_place(job));
+    job->args.group_apply = (be_group_apply_args){.y = mat(y),
+                                                  .h = mat(h),
+                                                  .s = mat(s),
+                                                  .mean = mat(mean),
+                                                  .var = mat(var),
+                                                  .gamma = mat(gamma),
+                                                  .beta = mat(beta),
+                                                  .eps = EPS,
+                                                  .lambda = c->a,
+                                                  .act = act};
+    return FATHOM_OK;
+}
+
+fathom_status build_group_backward_sums(case_job *job, const op_case *c) {
+    tensor *db = out(job, "db", 1, c->d), *q = packed(out(job, "q", c->k, c->d));
+    tensor *ggamma = packed(acc(job, "ggamma", c->k, c->d)), *gbeta = packed(acc(job, "gbeta", c->k, c->d));
+    tensor *go = in(job, "go", c->n, c->d), *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
+    tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
+    TRY(job->status);
+    shape_inputs(h, s, c);
+    statistics(mean, var, s, h);
+    ref_group_backward_sums(db->want, q->want, ggamma->want, gbeta->want, go->v, h->v, s->v, mean->v, var->v,
+                            (double)EPS, (double)c->a, c->n, c->d, c->k);
+    TRY(job_place(job));
+    job->args.group_backward_sums = (be_group_backward_sums_args){.db = mat(db),
+                                                                  .q = mat(q),
+                                                                  .ggamma = mat(ggamma),
+                                                                  .gbeta = mat(gbeta),
+                                                                  .go = mat(go),
+                                                                  .h = mat(h),
+                                                                  .s = mat(s),
+                                                                  .mean = mat(mean),
+                                                                  .var = mat(var),
+                                                                  .eps = EPS,
+                                                                  .lambda = c->a};
+    return FATHOM_OK;
+}
+
+/* Lets the oracle of the sums fill db and q; its other two outputs go to `spare`. */
+static void gradient_sums(tensor *db, tensor *q, double *spare, const tensor *go, const tensor *h, const tensor *s,
+                          const tensor *mean, const tensor *var, const op_case *c) {
+    ref_group_backward_sums(db->v, q->v, spare, spare, go->v, h->v, s->v, mean->v, var->v, (double)EPS, (double)c->a,
+                            c->n, c->d, c->k);
+    round_to_float(db);
+    round_to_float(q);
+}
+
+fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
+    tensor *gh = out(job, "gh", c->n, c->d), *gz = out(job, "gz", c->n, c->k);
+    tensor *gc = c->flags & CASE_BARE ? NULL : acc(job, "gc", 1, c->k), *go = in(job, "go", c->n, c->d);
+    tensor *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
+    tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
+    tensor *gamma = packed(in(job, "gamma", c->k, c->d)), *u = packed(in(job, "u", c->k, c->d));
+    tensor *db = in(job, "db", 1, c->d), *q = packed(in(job, "q", c->k, c->d));
+    TRY(job->status);
+    shape_inputs(h, s, c);
+    statistics(mean, var, s, h);
+    gradient_sums(db, q, u->v, go, h, s, mean, var, c);
+    uniform(u, -1, 1); /* it was the place for what is not needed */
+    if (c->flags & CASE_ALIAS)
+        alias(gh, go);
+    ref_group_backward_rows(gh->want, gz->want, wanted(gc), go->v, h->v, s->v, mean->v, var->v, gamma->v, u->v, db->v,
+                            q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
+    TRY(job_place(job));
+    job->args.group_backward_rows = (be_group_backward_rows_args){.gh = mat(gh),
+                                                                  .gz = mat(gz),
+                                                                  .gc = mat(gc),
+                                                                  .go = mat(go),
+                                                                  .h = mat(h),
+                                                                  .s = mat(s),
+                                                                  .mean = mat(mean),
+                                                                  .var = mat(var),
+                                                                  .gamma = mat(gamma),
+                                                                  .u = mat(u),
+                                                                  .db = mat(db),
+                                                                  .q = mat(q),
+                                                                  .eps = EPS,
+                                                                  .lambda = c->a};
+    return FATHOM_OK;
+}

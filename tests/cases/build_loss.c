@@ -1,0 +1,90 @@
+/* build_loss.c - cases of the loss, of predictions, accuracy and the optimiser. */
+#include <math.h>
+
+#include "cases/job.h"
+
+/* k classes; the set is bit `kind`. A node outside the set may have the label -1, as unlabelled nodes do. */
+fathom_status build_softmax_xent(case_job *job, const op_case *c) {
+    tensor *loss = out(job, "loss", 1, 1), *gz = c->flags & CASE_BARE ? NULL : out(job, "gz", c->n, c->k);
+    tensor *z = in(job, "z", c->n, c->k), *labels = ints_in(job, "labels", c->n), *sets = ints_in(job, "sets", c->n);
+    int64_t count = 0;
+    TRY(job->status);
+    shift_scale(z, c->flags & CASE_OFFSET ? 1000 : 0, (double)c->a);
+    random_ints(labels, 0, c->k);
+    random_ints(sets, 0, 8);
+    for (int64_t v = 0; v < c->n; v++) {
+        if (c->n == 1)
+            sets->i[v] |= 1 << c->kind;
+        if (c->flags & CASE_NONE)
+            sets->i[v] &= ~(1 << c->kind);
+        bool member = sets->i[v] >> c->kind & 1;
+        count += member;
+        if (!member && v % 2 == 0)
+            labels->i[v] = -1;
+    }
+    if (gz && c->flags & CASE_ALIAS)
+        alias(gz, z);
+    ref_softmax_xent(loss->want, wanted(gz), z->v, labels->i, sets->i, c->kind, count, c->n, c->k);
+    TRY(job_place(job));
+    job->args.softmax_xent = (be_softmax_xent_args){.loss = mat(loss),
+                                                    .gz = mat(gz),
+                                                    .z = mat(z),
+                                                    .labels = ints(labels),
+                                                    .sets = ints(sets),
+                                                    .set = c->kind,
+                                                    .count = count};
+    return FATHOM_OK;
+}
+
+/* CASE_ZERO_ROWS: whole numbers from -1 to 1, so that most rows have equal entries, and rows of zeros.
+ * CASE_NAN: NaN in a third of the entries, and one row of nothing else. */
+fathom_status build_argmax(case_job *job, const op_case *c) {
+    tensor *pred = ints_out(job, "pred", c->n), *z = in(job, "z", c->n, c->k);
+    TRY(job->status);
+    for (int64_t i = 0; i < (int64_t)c->n * c->k; i++) {
+        if (c->flags & CASE_ZERO_ROWS)
+            z->v[i] = i / c->k % 3 == 0 ? 0 : fmax(-1, fmin(1, trunc(z->v[i])));
+        if (c->flags & CASE_NAN && (i % 3 == 0 || i / c->k == 1))
+            z->v[i] = NAN;
+    }
+    ref_argmax(pred->iwant, z->v, c->n, c->k);
+    TRY(job_place(job));
+    job->args.argmax = (be_argmax_args){.pred = ints(pred), .z = mat(z)};
+    return FATHOM_OK;
+}
+
+/* k sets are counted, among d classes; node labels may be -1. */
+fathom_status build_accuracy(case_job *job, const op_case *c) {
+    tensor *correct = ints_out(job, "correct", c->k), *pred = ints_in(job, "pred", c->n);
+    tensor *labels = ints_in(job, "labels", c->n), *sets = ints_in(job, "sets", c->n);
+    TRY(job->status);
+    random_ints(pred, 0, c->d);
+    random_ints(labels, -1, c->d);
+    random_ints(sets, 0, c->flags & CASE_NONE ? 1 : 256);
+    ref_accuracy(correct->iwant, c->k, pred->i, labels->i, sets->i, c->n);
+    TRY(job_place(job));
+    job->args.accuracy =
+        (be_accuracy_args){.correct = ints(correct), .pred = ints(pred), .labels = ints(labels), .sets = ints(sets)};
+    return FATHOM_OK;
+}
+
+/* d parameters, step `kind`, learning rate a, decay b. At step 1 the moments are 0, as at the start of a run. */
+fathom_status build_adam(case_job *job, const op_case *c) {
+    tensor *w = acc(job, "w", 1, c->d), *m = acc(job, "m", 1, c->d), *v = acc(job, "v", 1, c->d);
+    tensor *g = in(job, "g", 1, c->d);
+    be_adam_args args = {.lr = c->a, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .decay = c->b, .step = c->kind};
+    TRY(job->status);
+    uniform(m, c->kind == 1 ? 0 : -1, c->kind == 1 ? 0 : 1);
+    uniform(v, c->kind == 1 ? 0 : 0.01, c->kind == 1 ? 0 : 1);
+    for (int64_t i = 0; c->flags & CASE_ZERO_ROWS && i < c->d; i += 2)
+        g->v[i] = w->v[i] = w->want[i] = 0; /* gradient 0 with v = 0: 0 / (0 + eps), not NaN */
+    ref_adam(w->want, m->want, v->want, g->v, (double)args.lr, (double)args.beta1, (double)args.beta2, (double)args.eps,
+             (double)args.decay, args.step, c->d);
+    TRY(job_place(job));
+    args.w = mat(w);
+    args.m = mat(m);
+    args.v = mat(v);
+    args.g = mat(g);
+    job->args.adam = args;
+    return FATHOM_OK;
+}

@@ -1,0 +1,42 @@
+/* build_products.c - cases of the dense and sparse products. */
+#include "cases/job.h"
+
+/* c is n x d, the inner dimension k. */
+fathom_status build_gemm(case_job *job, const op_case *c) {
+    bool ta = c->flags & CASE_TA, tb = c->flags & CASE_TB;
+    tensor *m = c->b != 0.0f ? acc(job, "c", c->n, c->d) : out(job, "c", c->n, c->d);
+    tensor *a = ta ? in(job, "a", c->k, c->n) : in(job, "a", c->n, c->k);
+    tensor *b = tb ? in(job, "b", c->d, c->k) : in(job, "b", c->k, c->d);
+    TRY(job->status);
+    ref_gemm(m->want, a->v, b->v, ta, tb, (double)c->a, (double)c->b, c->n, c->d, c->k);
+    TRY(job_place(job));
+    job->args.gemm =
+        (be_gemm_args){.c = mat(m), .a = mat(a), .b = mat(b), .ta = ta, .tb = tb, .alpha = c->a, .beta = c->b};
+    return FATHOM_OK;
+}
+
+/* The matrix is n x k (k 0: square); z is there when b is not 0, and is y with CASE_ALIAS. */
+fathom_status build_spmm(case_job *job, const op_case *c) {
+    int64_t cols = c->k ? c->k : c->n;
+    graph g;
+    tensor *y = out(job, "y", c->n, c->d);
+    TRY(make_graph(job, &g, c->n, cols, c->flags & CASE_TRANSPOSE));
+    tensor *val = c->flags & CASE_BARE ? NULL : in(job, "val", 1, g.nnz), *x = in(job, "x", cols, c->d);
+    tensor *z = c->b != 0.0f ? in(job, "z", c->n, c->d) : NULL;
+    be_drop drop = case_drop(c);
+    TRY(job->status);
+    if (c->flags & CASE_ALIAS)
+        alias(y, z);
+    ref_csr a = oracle_csr(&g);
+    ref_spmm(y->want, &a, values(val), x->v, values(z), &drop, (double)c->a, (double)c->b, c->d);
+    TRY(job_place(job));
+    job->args.spmm = (be_spmm_args){.y = mat(y),
+                                    .a = csr(&g),
+                                    .val = mat(val),
+                                    .x = mat(x),
+                                    .z = mat(z),
+                                    .drop = drop,
+                                    .alpha = c->a,
+                                    .beta = c->b};
+    return FATHOM_OK;
+}

@@ -1,0 +1,85 @@
+/* cases.h - the operation cases: shapes, graphs and bounds as data, run on any
+ * device and judged by the naive oracles of tests/ref. Shared by the tests,
+ * `fathom selftest` and the benchmark; nothing here prints.
+ *
+ *     int count;
+ *     const op_case *cases = cases_all(&count);
+ *     case_result r;
+ *     for (int i = 0; i < count; i++)
+ *         if (case_run(dev, &cases[i], &r) != FATHOM_OK || !r.passed)
+ *             ... be_op_name(cases[i].op), cases[i].name, r.detail ...
+ *
+ * Adding an operation: an oracle in tests/ref, a builder in build_<topic>.c (the
+ * build fails until it is there), rows in list_<topic>.inc (the tests fail until
+ * there are eight). */
+#ifndef CASES_CASES_H
+#define CASES_CASES_H
+
+#include "backend/backend.h"
+
+typedef enum case_graph {
+    GRAPH_RANDOM, /* rows of 0 to 8 entries, some empty; the last row and column are isolated */
+    GRAPH_LOOPS,  /* the same with a self-loop on every row, as GAT and GCN see it */
+    GRAPH_HUB,    /* row 0 names every column, column 0 is named by every row */
+    GRAPH_EMPTY   /* no entry at all */
+} case_graph;
+
+enum case_layout {
+    LAYOUT_TIGHT, /* ld = cols, every view starts on a cache line */
+    LAYOUT_LD,    /* ld > cols */
+    LAYOUT_ODD    /* ld > cols and views start at odd elements */
+};
+
+enum case_flags {
+    CASE_TA = 1, /* gemm: a, b transposed */
+    CASE_TB = 2,
+    CASE_ALIAS = 4,       /* the output is exactly its (first) input, where the contract allows it */
+    CASE_ALIAS2 = 8,      /* ... its second one */
+    CASE_BARE = 16,       /* without the optional arguments */
+    CASE_TRANSPOSE = 32,  /* the sparse matrix is a transpose and has entry ids */
+    CASE_OFFSET = 64,     /* inputs have mean 1000 and deviation 1: sums that are not centred fail */
+    CASE_CONSTANT = 128,  /* column 0 is constant: variance 0 */
+    CASE_ZERO_ROWS = 256, /* rows of zeros, or rows that are equal */
+    CASE_NAN = 512,       /* NaN among the inputs */
+    CASE_NONE = 1024      /* nothing is selected: an empty set, a class without members */
+};
+
+typedef struct op_case {
+    be_op op;
+    const char *name; /* unique within the operation */
+    int n, d, k; /* rows, columns, and the third size: inner dimension, classes, groups, columns of a sparse matrix */
+    int first, rows; /* the part of a pairwise fold; rows 0: all */
+    int kind;        /* be_fold, be_row_norm, number of a set, step of Adam */
+    int layout;
+    case_graph graph;
+    float a, b; /* the operation's numbers: alpha and beta, value, lambda, scale, decay */
+    float rate;
+    bool relu;
+    unsigned flags;
+    double bound;    /* of the normalised mean squared error; integers are always exact */
+    const char *why; /* what the bound rests on */
+} op_case;
+
+typedef struct case_result {
+    fathom_status status; /* of running; the sentence is in `detail` */
+    bool passed;
+    double nmse;      /* the largest of all outputs */
+    uint64_t bits;    /* a hash of all output bits, to compare runs bit by bit */
+    char detail[200]; /* which output went wrong and how; "" when passed */
+} case_result;
+
+const op_case *cases_all(int *count);
+
+/* Fails only when the case could not be run; the verdict is in `result`. */
+fathom_status case_run(be_device *dev, const op_case *c, case_result *result);
+
+/* The same in steps: inputs on the device and the oracle's answer; the operation,
+ * as often as wanted; the verdict (after the first launch only, since some
+ * operations accumulate). case_close accepts NULL. */
+typedef struct case_job case_job;
+fathom_status case_open(case_job **job, be_device *dev, const op_case *c);
+fathom_status case_launch(case_job *job);
+fathom_status case_judge(case_job *job, case_result *result);
+void case_close(case_job *job);
+
+#endif
