@@ -86,6 +86,8 @@ OP(dirichlet) {
         float wv = w ? w[v] : 1.0f;
         double energy = 0.0;
         for (int64_t e = ptr[v]; e < ptr[v + 1]; e++) {
+            if (idx[e] == v)
+                continue; /* exactly 0; a fused multiply-add below would leave a rounding */
             const float *xu = row(a->x, idx[e]);
             float wu = w ? w[idx[e]] : 1.0f;
             vf sum = {0};
