@@ -9,11 +9,13 @@
 #define EXACT BOUND(0, "bits are copied, or the outputs are whole numbers")
 #define ROUNDED BOUND(1e-13, "a few roundings per element, about 1e-15 each")
 #define FUNCTION BOUND(1e-12, "exp, log, sqrt and division within a few units in the last place")
-#define SUM BOUND(1e-12, "sums of up to a few hundred terms, roundings add up like a random walk")
+#define SUM BOUND(1e-11, "sums of up to a few hundred terms: n roundings cost about n 1e-15, more where terms cancel")
 #define LONG_SUM BOUND(1e-10, "sums of a thousand terms and more that partly cancel: n roundings cost about n 1e-15")
-#define OFF_1000                                                                                              \
-    BOUND(1e-7, "mean 1000, deviation 1: a mean is rounded by 3e-5 of the deviation before it is used; sums " \
-                "that are not centred are off by 1e-1")
+#define OFF_1000 \
+    BOUND(1e-8,  \
+          "mean 1000, deviation 1: a mean of a block is rounded by 3e-5; a sum that is not centred is off by 1e-1")
+#define VARIANCE_0 \
+    BOUND(1e-10, "r = eps^-1/2 = 316, and the folded form takes A t - A mean as a difference of two terms that large")
 
 #define CASE(operation, title, bound_and_why, ...) \
     { .op = BE_OP_##operation, .name = title, bound_and_why, __VA_ARGS__ }

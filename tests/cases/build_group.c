@@ -23,7 +23,13 @@ static void shape_inputs(tensor *h, tensor *s, const op_case *c) {
     }
 }
 
-static void statistics(tensor *mean, tensor *var, const tensor *s, const tensor *h) {
+/* A single row has variance 0 (CASE_CONSTANT keeps that); otherwise its statistics are drawn, as running estimates
+ * differ from a batch's own: with exact ones every gradient is 0 but for roundings, and nothing could be judged. */
+static void statistics(tensor *mean, tensor *var, const tensor *s, const tensor *h, const op_case *c) {
+    if (c->n == 1 && !(c->flags & CASE_CONSTANT)) {
+        uniform(var, 0.5, 2);
+        return;
+    }
     ref_group_stats(mean->v, var->v, NULL, NULL, s->v, h->v, 0, h->rows, h->cols, s->cols);
     round_to_float(mean);
     round_to_float(var);
@@ -72,7 +78,7 @@ fathom_status build_group_apply(case_job *job, const op_case *c) {
     TRY(job->status);
     y->exact_zeros = c->rate > 0.0f && !c->relu;
     shape_inputs(h, s, c);
-    statistics(mean, var, s, h);
+    statistics(mean, var, s, h, c);
     if (c->flags & CASE_ALIAS)
         alias(y, h);
     ref_group_apply(y->want, h->v, s->v, mean->v, var->v, gamma->v, beta->v, (double)EPS, (double)c->a, &act, c->n,
@@ -98,7 +104,7 @@ fathom_status build_group_backward_sums(case_job *job, const op_case *c) {
     tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
     TRY(job->status);
     shape_inputs(h, s, c);
-    statistics(mean, var, s, h);
+    statistics(mean, var, s, h, c);
     ref_group_backward_sums(db->want, q->want, ggamma->want, gbeta->want, go->v, h->v, s->v, mean->v, var->v,
                             (double)EPS, (double)c->a, c->n, c->d, c->k);
     TRY(job_place(job));
@@ -134,7 +140,7 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
     tensor *db = in(job, "db", 1, c->d), *q = packed(in(job, "q", c->k, c->d));
     TRY(job->status);
     shape_inputs(h, s, c);
-    statistics(mean, var, s, h);
+    statistics(mean, var, s, h, c);
     gradient_sums(db, q, u->v, go, h, s, mean, var, c);
     uniform(u, -1, 1); /* it was the place for what is not needed */
     if (c->flags & CASE_ALIAS)
