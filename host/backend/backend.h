@@ -133,7 +133,7 @@ be_counters be_count(const be_device *dev);
 /* Seconds and calls of an operation; zeros unless opened with `profile`. Waits. */
 fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *calls);
 
-/* A line about a back end for `doctor`: its libraries and configuration, or why it is not there. */
-void be_describe(const char *backend, char *text, size_t size);
+/* A line about a back end for `doctor`: its libraries and configuration, or why it is not there (then false). */
+bool be_describe(const char *backend, char *text, size_t size);
 
 #endif

@@ -276,11 +276,12 @@ fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *cal
     return dev->driver->profile(dev->state, op, seconds, calls);
 }
 
-void be_describe(const char *backend, char *text, size_t size) {
+bool be_describe(const char *backend, char *text, size_t size) {
     const char *why = "";
     const be_driver *driver = strcmp(backend, "cpu") == 0 ? &cpu_driver : be_opencl_driver(&why);
     if (driver)
         driver->describe(text, size);
     else
         snprintf(text, size, "%s", why);
+    return driver != NULL;
 }

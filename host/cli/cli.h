@@ -24,7 +24,10 @@
 #include "core/status.h"
 
 /* Every verb, in the order of `fathom --help`: X(devices) stands for `const struct verb verb_devices`. */
-#define VERBS(X) X(doctor)
+#define VERBS(X) \
+    X(devices)   \
+    X(doctor)    \
+    X(selftest)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)

@@ -1,7 +1,9 @@
 /* cmd_doctor.c - `fathom doctor`: what is installed, what is missing, and the remedy. */
+#define _GNU_SOURCE
 #include <stdarg.h>
+#include <string.h>
 
-#include "cli/cli.h"
+#include "cli/device.h"
 #include "cli/doctor.h"
 #include "core/mem.h"
 
@@ -32,17 +34,78 @@ void advise(struct findings *findings, const char *format, ...) {
     va_end(args);
 }
 
-static void print_findings(const struct findings *findings) {
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->list[i];
-        printf("%s%-7s%s  %-15s  %s\n", style(stdout, level_styles[finding->level]), level_names[finding->level],
-               style(stdout, STYLE_PLAIN), finding->subject, finding->fact);
-        if (finding->remedy[0])
-            printf("%24s   -> %s\n", "", finding->remedy);
+/* False when there is no OpenCL back end. */
+static bool look_at_backends(struct findings *findings) {
+    char text[CORE_MESSAGE_MAX];
+    be_describe("cpu", text, sizeof text);
+    found(findings, LEVEL_OK, "CPU back end", "%.390s", text);
+    if (be_describe("opencl", text, sizeof text)) {
+        found(findings, LEVEL_OK, "OpenCL back end", "%.390s", text);
+        return true;
     }
+    found(findings, LEVEL_MISSING, "OpenCL back end", "%.390s", text);
+    if (strstr(text, "libclblast"))
+        advise(findings, "apt-get install libclblast1");
+    else if (strstr(text, "libOpenCL"))
+        advise(findings, "apt-get install ocl-icd-libopencl1");
+    else
+        advise(findings, "only the CPU back end is used until it is there");
+    return false;
 }
 
-static fathom_status print_findings_json(const struct findings *findings) {
+/* A platform without devices is nothing unusual, but the user may wonder. */
+static void look_at_note(struct findings *findings, const char *note) {
+    found(findings, LEVEL_WARN, "OpenCL platform", "%s", note);
+    if (strcasestr(note, "rusticl"))
+        advise(findings, "set RUSTICL_ENABLE to its driver: radeonsi, iris, or llvmpipe for the CPU");
+    else if (strcasestr(note, "portable computing") || strcasestr(note, "pocl"))
+        advise(findings, "PoCL shows no device when its cache folder cannot be written; POCL_DEBUG=err tells more");
+}
+
+/* What --device means here; an unknown word is a finding, and the status of the command. */
+static fathom_status look_at_devices(struct findings *findings, const char *word, bool module) {
+    be_list list;
+    int row, opencl = 0;
+    TRY(be_list_devices(&list));
+    for (int i = 0; i < list.count; i++) {
+        const be_info *info = &list.info[i];
+        found(findings, LEVEL_OK, "device", "%s: %s, %s, %d units, %s", info->word, info->name,
+              be_kind_name(info->kind), info->compute_units, bytes_text((uint64_t)info->memory_bytes));
+        opencl += info->opencl_index >= 0;
+    }
+    for (int i = 0; module && i < list.notes; i++)
+        look_at_note(findings, list.note[i]);
+    if (module && opencl == 0) {
+        found(findings, LEVEL_WARN, "device", "no OpenCL device");
+        advise(findings, "install a driver. %s", DRIVER_PACKAGES);
+    }
+    fathom_status status = be_find(&list, word, &row);
+    if (status == FATHOM_OK)
+        found(findings, LEVEL_OK, "chosen device", "'%s' is %s%s%s", word, list.info[row].word,
+              strcmp(word, "auto") == 0 ? ": " : "", strcmp(word, "auto") == 0 ? list.why : "");
+    else
+        found(findings, LEVEL_MISSING, "chosen device", "%.390s", fathom_last_error());
+    be_list_free(&list);
+    return status;
+}
+
+static void print_findings(const struct findings *findings) {
+    int indent = 26, width = terminal_width(), counts[3] = {0};
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        counts[finding->level]++;
+        printf("%s%-7s%s  %-15s  ", style(stdout, level_styles[finding->level]), level_names[finding->level],
+               style(stdout, STYLE_PLAIN), finding->subject);
+        print_wrapped(stdout, finding->fact, indent, indent, width);
+        if (finding->remedy[0]) {
+            printf("%*s-> ", indent, "");
+            print_wrapped(stdout, finding->remedy, indent + 3, indent + 3, width);
+        }
+    }
+    say("\n%d ok, %d to look at, %d missing", counts[LEVEL_OK], counts[LEVEL_WARN], counts[LEVEL_MISSING]);
+}
+
+static fathom_status print_findings_json(const struct findings *findings, fathom_status result) {
     struct json *doc = NULL;
     TRY(json_new(&doc));
     json_text(doc, "version", fathom_version());
@@ -57,6 +120,8 @@ static fathom_status print_findings_json(const struct findings *findings) {
         json_close(doc);
     }
     json_close(doc);
+    if (result != FATHOM_OK)
+        add_json_error(doc, result);
     fathom_status status = print_json(doc);
     json_free(doc);
     return status;
@@ -68,17 +133,19 @@ static fathom_status run(const void *given) {
     fathom_status status = FATHOM_OK;
     TRY(mem_new(&findings, 1, 1, sizeof *findings, "findings"));
     found(findings, LEVEL_OK, "fathom", "version %s", fathom_version());
+    bool module = look_at_backends(findings);
     doctor_loader(findings);
     doctor_vendors(findings);
     doctor_permissions(findings);
     doctor_folders(findings);
     doctor_environment(findings);
+    fathom_status result = look_at_devices(findings, options->common.device, module);
     if (options->common.json)
-        status = print_findings_json(findings);
+        status = print_findings_json(findings, result);
     else
         print_findings(findings);
     mem_free(findings);
-    return status;
+    return status != FATHOM_OK ? status : result;
 }
 
 const struct verb verb_doctor = {

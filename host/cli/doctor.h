@@ -24,6 +24,10 @@ struct findings {
 void found(struct findings *findings, enum level level, const char *subject, const char *format, ...) CORE_PRINTF(4, 5);
 void advise(struct findings *findings, const char *format, ...) CORE_PRINTF(2, 3);
 
+#define DRIVER_PACKAGES                                                            \
+    "CPUs: pocl-opencl-icd; AMD: mesa-opencl-icd (with RUSTICL_ENABLE=radeonsi); " \
+    "Intel: intel-opencl-icd; NVIDIA: nvidia-opencl-icd or the one of NVIDIA's own driver"
+
 /* doctor_system.c: what can be told without any back end. */
 void doctor_loader(struct findings *findings);
 void doctor_vendors(struct findings *findings);

@@ -16,10 +16,6 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 
-#define DRIVER_PACKAGES                                                            \
-    "CPUs: pocl-opencl-icd; AMD: mesa-opencl-icd (with RUSTICL_ENABLE=radeonsi); " \
-    "Intel: intel-opencl-icd; NVIDIA: nvidia-opencl-icd or the one of NVIDIA's own driver"
-
 static const char *environment(const char *name) {
     const char *value = getenv(name);
     return value && value[0] ? value : NULL;

@@ -44,8 +44,9 @@ static void print_overview(void) {
     printf("\n"
            "fathom VERB --help tells more of a verb; fathom --version prints %s.\n"
            "\n"
-           "example:\n"
-           "  fathom doctor\n",
+           "examples:\n"
+           "  fathom devices\n"
+           "  fathom selftest --device cpu\n",
            fathom_version());
 }
 

@@ -78,7 +78,9 @@ void progress(const char *format, ...) {
     char text[512];
     bool screen = is_screen(stderr);
     double at = now();
-    if (state.quiet || (state.progress_at > 0 && at - state.progress_at < (screen ? 0.1 : 10)))
+    if (!screen && state.progress_at == 0)
+        state.progress_at = at; /* what is done within ten seconds needs no plain line */
+    if (state.quiet || at - state.progress_at < (screen ? 0.1 : 10))
         return;
     state.progress_at = at;
     va_start(args, format);

@@ -1,0 +1,21 @@
+/* device.c - opens the device of the common options and describes it. */
+#include "cli/device.h"
+
+fathom_status open_device(be_device **device, const struct common_options *common) {
+    be_options options = {.threads = (int)common->threads};
+    TRY(be_open(device, common->device, &options));
+    if (be_device_note(*device)[0])
+        say("%s", be_device_note(*device));
+    return FATHOM_OK;
+}
+
+void add_json_device(struct json *doc, const be_info *info) {
+    json_open(doc, "device");
+    json_text(doc, "word", info->word);
+    json_text(doc, "name", info->name);
+    json_text(doc, "backend", info->backend);
+    json_text(doc, "type", be_kind_name(info->kind));
+    json_text(doc, "platform", info->platform);
+    json_text(doc, "driver", info->driver);
+    json_close(doc);
+}
