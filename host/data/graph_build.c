@@ -95,10 +95,10 @@ fathom_status data_graph_build(data_graph *graph, int64_t *duplicates, int64_t *
     TRY_OUT(mem_new(&graph->offsets, (size_t)nodes + 1, 1, sizeof *graph->offsets, "graph offsets"));
     TRY_OUT(mem_new(&graph->columns, offsets[nodes], 1, sizeof *graph->columns, "graph columns"));
     int64_t listed = offsets[nodes] / 2, given = drop_repeats(graph, sorted, offsets);
-    /* A file that gives every edge in both directions names each one twice on purpose. */
-    bool both_ways = given == 2 * graph->edges;
+    /* A file that gives every edge in both directions names each one, and each self-loop, twice on purpose. */
+    bool both_ways = graph->edges > 0 && given == 2 * graph->edges;
     *duplicates = both_ways ? (listed - given + 1) / 2 : listed - graph->edges;
-    *self_loops = loops;
+    *self_loops = both_ways ? (loops + 1) / 2 : loops;
 out:
     mem_free(offsets);
     mem_free(place);

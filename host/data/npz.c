@@ -235,7 +235,7 @@ out:
 
 fathom_status npz_text(char **text, npz_file *file, const char *name) {
     int32_t *bytes;
-    int64_t count;
+    int64_t count = 0;
     TRY(npz_int32(&bytes, &count, file, name, 1, 255));
     fathom_status status = mem_new(text, (size_t)count + 1, 1, 1, name);
     if (status == FATHOM_OK)

@@ -48,8 +48,8 @@ fathom_status pickle_take_line(pickle *p, const uint8_t **line, size_t *length) 
 
 /* A decimal line; a long one may end in L. */
 fathom_status pickle_take_decimal(pickle *p, int64_t *number) {
-    const uint8_t *line;
-    size_t length, i = 0;
+    const uint8_t *line = NULL;
+    size_t length = 0, i = 0;
     TRY(pickle_take_line(p, &line, &length));
     if (length > 0 && line[length - 1] == 'L')
         length--;

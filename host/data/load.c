@@ -1,0 +1,80 @@
+/* load.c - data_load: find the files, read them, clean them, normalise, split, take features away. */
+#include <ctype.h>
+
+#include "data/internal.h"
+#include "data/place.h"
+
+data_options data_options_default(void) {
+    data_options options = {.seed = 100, .feature_norm = DATA_NORM_ROW};
+    return options;
+}
+
+static fathom_status read_place(data_draft *draft, const data_place *place, const data_options *options) {
+    size_t count;
+    const void *bytes;
+    switch (place->layout) {
+    case DATA_INSIDE:
+        bytes = data_inside(&count, place->name);
+        return data_read_npz_bytes(draft, place->name, bytes, count);
+    case DATA_NPZ:
+        return data_read_npz(draft, place->path);
+    case DATA_PLANETOID:
+        return data_read_planetoid(draft, place->path, place->name);
+    case DATA_LINQS:
+        return data_read_linqs(draft, place->path);
+    case DATA_OGB:
+        return data_read_ogb(draft, place->path);
+    case DATA_PLAIN:
+        return data_read_plain(draft, place->path, options->features, options->labels);
+    case DATA_MTX:
+        return data_read_mtx(draft, place->path, options->features, options->labels);
+    }
+    return fail(FATHOM_FAILURE, "%s: unknown layout", place->path);
+}
+
+static fathom_status read_set(data_draft *draft, const char *name_or_path, const data_options *options) {
+    fathom_status status;
+    data_set *set = draft->set;
+    data_place place;
+    TRY(data_place_find(&place, name_or_path));
+    TRY_OUT(mem_text(&set->origin, place.path));
+    TRY_OUT(mem_text(&set->name, place.name));
+    TRY_OUT(read_place(draft, &place, options));
+    for (char *c = set->name; *c; c++)
+        *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    TRY_OUT(data_finish(draft));
+out:
+    data_place_free(&place);
+    return status;
+}
+
+static fathom_status prepare(data_set *set, const data_options *options) {
+    if (options->feature_norm == DATA_NORM_ROW) {
+        TRY(data_features_normalise(&set->features));
+        set->input = set->features;
+    }
+    if (options->without_split)
+        return FATHOM_OK;
+    TRY(data_split_make(&set->split, set, options->split, options->seed));
+    return data_take_away(set, options->missing_rate, options->seed);
+}
+
+fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options) {
+    data_options defaults = data_options_default();
+    data_draft draft = {0};
+    *set = NULL;
+    if (!options)
+        options = &defaults;
+    if (!(options->missing_rate >= 0 && options->missing_rate <= 1))
+        return fail(FATHOM_USAGE, "--missing-rate %g: a share between 0 and 1 is wanted", options->missing_rate);
+    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
+    fathom_status status = read_set(&draft, name_or_path, options);
+    if (status == FATHOM_OK)
+        status = prepare(draft.set, options);
+    data_edges_free(&draft.edges);
+    if (status != FATHOM_OK)
+        data_free(draft.set);
+    else
+        *set = draft.set;
+    return status;
+}

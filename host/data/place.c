@@ -1,0 +1,291 @@
+/* place.c - recognises layouts by the names of files, and finds sets by name in $FATHOM_DATA and the cache. */
+#include "data/place.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const unsigned char data_bytes_embedded[], data_bytes_karate[], data_bytes_karate_2[];
+extern const size_t data_size_embedded, data_size_karate, data_size_karate_2;
+
+const void *data_inside(size_t *count, const char *name) {
+    const size_t length = strlen(name);
+    if (data_same_name(name, length, "embedded"))
+        return *count = data_size_embedded, data_bytes_embedded;
+    if (data_same_name(name, length, "karate"))
+        return *count = data_size_karate, data_bytes_karate;
+    if (data_same_name(name, length, "karate-2"))
+        return *count = data_size_karate_2, data_bytes_karate_2;
+    return NULL;
+}
+
+void data_place_free(data_place *place) {
+    mem_free(place->path);
+    mem_free(place->name);
+    *place = (data_place){0};
+}
+
+/* The length of `text` without `ending`, or 0 when it does not end so or nothing is left. */
+static size_t before(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0 ? length - tail : 0;
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static fathom_status set_place(data_place *place, data_layout layout, const char *folder, const char *file,
+                               const char *name, size_t name_length) {
+    data_place_free(place);
+    place->layout = layout;
+    TRY(data_text(&place->name, "%.*s", (int)name_length, name));
+    return file ? data_text(&place->path, "%s/%s", folder, file) : mem_text(&place->path, folder);
+}
+
+/* What one file of a folder says about its layout: how telling it is (0 = nothing), and the set's name in it. */
+typedef struct sign {
+    int rank; /* the higher wins */
+    data_layout layout;
+    size_t from, length; /* the name within the file's name; length 0: the folder's */
+} sign;
+
+static sign read_sign(const char *file) {
+    size_t length;
+    if (strncmp(file, "ind.", 4) == 0 && (length = before(file, ".graph")) > 4)
+        return (sign){5, DATA_PLANETOID, 4, length - 4};
+    if (strcmp(file, "edge.csv") == 0 || strcmp(file, "edge.csv.gz") == 0)
+        return (sign){4, DATA_OGB, 0, 0};
+    if (strcmp(file, "edges.csv") == 0 || strcmp(file, "edges.csv.gz") == 0)
+        return (sign){3, DATA_PLAIN, 0, 0};
+    if ((length = before(file, ".content")) > 0)
+        return (sign){2, DATA_LINQS, 0, length};
+    if ((length = before(file, ".npz")) > 0)
+        return (sign){1, DATA_NPZ, 0, length};
+    return (sign){0};
+}
+
+static fathom_status open_folder(DIR **dir, const char *folder) {
+    *dir = opendir(folder);
+    return *dir ? FATHOM_OK : fail(FATHOM_DATA, "%s: cannot be opened: %s", folder, strerror(errno));
+}
+
+/* Folders are listed in no order: of equal signs the first by name is kept, and two different ones are told of. */
+fathom_status data_place_in_folder(data_place *place, const char *folder, const char *name) {
+    fathom_status status = FATHOM_OK;
+    DIR *dir;
+    sign best = {0};
+    char kept[256] = "", other[256] = "";
+    TRY(open_folder(&dir, folder));
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        sign now = read_sign(entry->d_name);
+        if (now.rank == 0 || strlen(entry->d_name) >= sizeof kept ||
+            (name && (now.length == 0 || !data_same_name(entry->d_name + now.from, now.length, name))))
+            continue;
+        if (now.rank > best.rank || (now.rank == best.rank && strcmp(entry->d_name, kept) < 0)) {
+            if (now.rank == best.rank)
+                memcpy(other, kept, sizeof other);
+            else
+                other[0] = '\0';
+            best = now;
+            strcpy(kept, entry->d_name);
+        } else if (now.rank == best.rank) {
+            strcpy(other, entry->d_name);
+        }
+    }
+    closedir(dir);
+    if (best.rank == 0)
+        return FATHOM_OK;
+    if (other[0] && best.length > 0 && !name)
+        return fail(FATHOM_DATA, "%s: holds several data sets (%s, %s, ...); name one of them", folder, kept, other);
+    const char *set_name = best.length > 0 ? kept + best.from : last_part(folder);
+    size_t length = best.length > 0 ? best.length : strlen(set_name);
+    if (best.layout == DATA_PLANETOID || best.layout == DATA_OGB)
+        status = set_place(place, best.layout, folder, NULL, set_name, length);
+    else if (best.layout == DATA_LINQS)
+        kept[best.length] = '\0', status = set_place(place, best.layout, folder, kept, set_name, length);
+    else
+        status = set_place(place, best.layout, folder, kept, set_name, length);
+    return status;
+}
+
+/* A folder given whole: what it holds itself, or in its raw/ (as OGB unpacks). */
+static fathom_status whole_folder(data_place *place, const char *folder) {
+    char *raw;
+    TRY(data_place_in_folder(place, folder, NULL));
+    if (place->path)
+        return FATHOM_OK;
+    TRY(data_text(&raw, "%s/raw", folder));
+    fathom_status status = data_is_folder(raw) ? data_place_in_folder(place, raw, NULL) : FATHOM_OK;
+    mem_free(raw);
+    if (status == FATHOM_OK && place->path) /* the folder's own name says more than "raw" */
+        status = data_copy_text(&place->name, last_part(folder));
+    return status;
+}
+
+/* In one folder of $FATHOM_DATA: a file of that name, or a folder of that name. */
+static fathom_status search_folder(data_place *place, const char *folder, const char *name, int depth) {
+    fathom_status status;
+    DIR *dir;
+    char *below = NULL;
+    if (!data_is_folder(folder))
+        return FATHOM_OK;
+    TRY(data_place_in_folder(place, folder, name));
+    if (place->path)
+        return FATHOM_OK;
+    TRY(open_folder(&dir, folder));
+    status = FATHOM_OK;
+    for (struct dirent *entry; status == FATHOM_OK && !place->path && (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        TRY_OUT(data_text(&below, "%s/%s", folder, entry->d_name));
+        if (data_is_folder(below)) {
+            if (data_same_name(entry->d_name, strlen(entry->d_name), name))
+                status = whole_folder(place, below);
+            else if (depth > 0)
+                status = search_folder(place, below, name, depth - 1);
+        }
+        mem_free(below);
+        below = NULL;
+    }
+out:
+    mem_free(below);
+    closedir(dir);
+    return status;
+}
+
+fathom_status data_place_search(data_place *place, const char *name) {
+    fathom_status status = FATHOM_OK;
+    char *list = NULL, *cache = NULL, *rest = NULL;
+    const char *folders = getenv("FATHOM_DATA");
+    TRY_OUT(mem_text(&list, folders ? folders : ""));
+    for (char *folder = strtok_r(list, ":", &rest); folder && !place->path; folder = strtok_r(NULL, ":", &rest))
+        TRY_OUT(search_folder(place, folder, name, 1));
+    if (!place->path) {
+        TRY_OUT(data_cache_folder(&cache));
+        TRY_OUT(search_folder(place, cache, name, 1));
+    }
+out:
+    mem_free(list);
+    mem_free(cache);
+    return status;
+}
+
+fathom_status data_cache_folder(char **folder) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/')
+        return data_text(folder, "%s/fathom/data", cache);
+    return data_text(folder, "%s/.cache/fathom/data", home && home[0] ? home : "/tmp");
+}
+
+/* "folder/name" split at the last slash; the folder is "." when there is none. */
+static fathom_status split_path(char **folder, const char **file, const char *path) {
+    *file = last_part(path);
+    if (*file == path)
+        return mem_text(folder, ".");
+    return data_text(folder, "%.*s", (int)(*file - path == 1 ? 1 : *file - path - 1), path);
+}
+
+static fathom_status one_file(data_place *place, const char *path) {
+    static const struct {
+        const char *ending;
+        data_layout layout;
+        bool cut; /* the place is the stem */
+    } endings[] = {{".npz", DATA_NPZ, false},      {".mtx", DATA_MTX, false},     {".mtx.gz", DATA_MTX, false},
+                   {".content", DATA_LINQS, true}, {".cites", DATA_LINQS, true},  {".csv", DATA_PLAIN, false},
+                   {".csv.gz", DATA_PLAIN, false}, {".edges", DATA_PLAIN, false}, {".tsv", DATA_PLAIN, false}};
+    fathom_status status;
+    char *folder;
+    const char *file;
+    TRY(split_path(&folder, &file, path));
+    status = FATHOM_OK;
+    if (strncmp(file, "ind.", 4) == 0) { /* ind.NAME, or any one of its files */
+        const char *dot = strchr(file + 4, '.');
+        size_t length = dot ? (size_t)(dot - file - 4) : strlen(file + 4);
+        status = set_place(place, DATA_PLANETOID, folder, NULL, file + 4, length);
+        goto out;
+    }
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t length = before(file, endings[i].ending);
+        if (length == 0)
+            continue;
+        status = set_place(place, endings[i].layout, folder, file, file, length);
+        if (status == FATHOM_OK && endings[i].cut)
+            place->path[strlen(place->path) - strlen(endings[i].ending)] = '\0';
+        if (status == FATHOM_OK && endings[i].layout == DATA_PLAIN && strcmp(place->name, "edges") == 0 && file != path)
+            status = data_copy_text(&place->name, last_part(folder));
+        goto out;
+    }
+    status =
+        fail(FATHOM_DATA, "%s: the layout is not known by its name; .npz, .mtx, .content, .csv and ind.NAME are", path);
+out:
+    mem_free(folder);
+    return status;
+}
+
+static bool is_known(const char *name) {
+    for (int i = 0; i < data_known_count(); i++)
+        if (data_same_name(name, strlen(name), data_known_at(i)->name))
+            return true;
+    return false;
+}
+
+/* A path that is there, or the start of one (folder/ind.NAME, a stem of .content). */
+static fathom_status from_path(data_place *place, const char *path) {
+    fathom_status status;
+    char *content, *graph;
+    if (data_is_folder(path)) {
+        TRY(whole_folder(place, path));
+        return place->path ? FATHOM_OK
+                           : fail(FATHOM_DATA, "%s: this folder holds no data set in a layout fathom knows", path);
+    }
+    if (data_is_file(path))
+        return one_file(place, path);
+    TRY(data_text(&content, "%s.content", path));
+    status = data_is_file(content) ? one_file(place, content) : FATHOM_OK;
+    mem_free(content);
+    if (status != FATHOM_OK || place->path)
+        return status;
+    TRY(data_text(&graph, "%s.graph", path));
+    status = data_is_file(graph) && strncmp(last_part(path), "ind.", 4) == 0 ? one_file(place, path) : FATHOM_OK;
+    mem_free(graph);
+    return status;
+}
+
+static fathom_status find(data_place *place, const char *text) {
+    size_t unused;
+    if (!text || text[0] == '\0')
+        text = "embedded";
+    if (data_inside(&unused, text)) {
+        place->layout = DATA_INSIDE;
+        TRY(mem_text(&place->name, text));
+        return mem_text(&place->path, "inside the library");
+    }
+    bool known = is_known(text);
+    if (!known || data_is_file(text))
+        TRY(from_path(place, text));
+    if (!place->path && !strchr(text, '/'))
+        TRY(data_place_search(place, text));
+    if (place->path)
+        return FATHOM_OK;
+    if (known)
+        return fail(FATHOM_DATA, "%s: not in $FATHOM_DATA or the cache; get it with: fathom data get %s", text, text);
+    return fail(FATHOM_DATA, "%s: neither a file or folder nor a known data set; fathom data list shows those", text);
+}
+
+fathom_status data_place_find(data_place *place, const char *name_or_path) {
+    *place = (data_place){0};
+    fathom_status status = find(place, name_or_path);
+    if (status != FATHOM_OK) {
+        data_place_free(place);
+        return status;
+    }
+    if (place->layout != DATA_PLANETOID) /* its name is part of file names; data_load makes it plain afterwards */
+        for (char *c = place->name; *c; c++)
+            *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    return FATHOM_OK;
+}
