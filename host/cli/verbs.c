@@ -84,6 +84,8 @@ void verb_print_list(FILE *file, const char *family) {
     for (size_t i = 0; verbs[i]; i++)
         width = strlen(verbs[i]->name) > width ? strlen(verbs[i]->name) : width;
     for (size_t i = 0; verbs[i]; i++)
-        if (!family || (strncmp(verbs[i]->name, family, length) == 0 && strchr(" ", verbs[i]->name[length])))
-            fprintf(file, "  %-*s  %s\n", (int)width, verbs[i]->name, verbs[i]->help);
+        if (!family || (strncmp(verbs[i]->name, family, length) == 0 && strchr(" ", verbs[i]->name[length]))) {
+            fprintf(file, "  %-*s  ", (int)width, verbs[i]->name);
+            print_wrapped(file, verbs[i]->help, (int)width + 4, (int)width + 4, 80);
+        }
 }
