@@ -156,8 +156,8 @@ static void bad_words_list_the_candidates(void) {
 }
 
 static void missing_and_superfluous_words(void) {
-    refuses("x", "fathom sample needs --out FILE; see fathom sample --help");
-    refuses("-o y", "fathom sample needs DATA; see fathom sample --help");
+    refuses("x", "sample needs --out FILE; see fathom sample --help");
+    refuses("-o y", "sample needs DATA; see fathom sample --help");
     refuses("x ring z -o y", "sample: 'z' is one word too many; see fathom sample --help");
     refuses("x -o", "--out needs a value: --out FILE");
     refuses("x --out --json", "--out needs a value: --out FILE");
