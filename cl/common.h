@@ -12,14 +12,20 @@
 /* Row of element i of a matrix with `cols` columns; 64-bit division only where it must be. */
 static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : (uint)i / cols; }
 
-/* The random bits of elements 4*block .. 4*block + 3 of a mask. */
-static inline uint4 drop_bits(act_args a, ulong block) {
+/* The random bits of elements 4*block .. 4*block + 3 of a mask. Two scalars: a vector whose component is chosen at run
+ * time lands in memory with some compilers. */
+typedef struct bits4 {
+    ulong low, high;
+} bits4;
+
+static inline bits4 no_bits(void) { return (bits4){0, 0}; }
+
+static inline bits4 drop_bits(act_args a, ulong block) {
     philox_block b = philox4x32_10((uint)block, a.layer, a.epoch, a.stream, a.key0, a.key1);
-    return (uint4)(b.v[0], b.v[1], b.v[2], b.v[3]);
+    return (bits4){(ulong)b.v[1] << 32 | b.v[0], (ulong)b.v[3] << 32 | b.v[2]};
 }
 
-/* b[w] without an array in memory. */
-static inline uint pick(uint4 b, uint w) { return w < 2 ? (w == 0 ? b.x : b.y) : (w == 2 ? b.z : b.w); }
+static inline uint pick(bits4 b, uint w) { return (uint)((w & 2 ? b.high : b.low) >> (w & 1) * 32); }
 
 /* act(x) of one element with its bits; NaN stays NaN. Without dropout threshold is 0 and scale 1. */
 static inline float act_of(float x, uint bits, act_args a) {

@@ -69,7 +69,7 @@ __kernel void batch_apply(__global float *y, long yo, long yld, __global const f
         return;
     ulong r = row_of(i, d);
     uint j = (uint)(i - r * d);
-    uint4 bits = act.drop ? drop_bits(act, i / 4) : (uint4)(0);
+    bits4 bits = act.drop ? drop_bits(act, i / 4) : no_bits();
     for (uint t = 0; t < 4 && i + t < total; t++) {
         float a = gamma[go + j] * rsqrt(var[vo + j] + eps);
         float v = a * (x[xo + (long)r * xld + j] - mean[mo + j]) + beta[bo + j];
@@ -138,7 +138,7 @@ __kernel void pair_apply(__global float *y, long yo, long yld, __global const fl
         return;
     ulong r = row_of(i, d);
     uint j = (uint)(i - r * d);
-    uint4 bits = act.drop ? drop_bits(act, i / 4) : (uint4)(0);
+    bits4 bits = act.drop ? drop_bits(act, i / 4) : no_bits();
     float s = scale[so];
     for (uint t = 0; t < 4 && i + t < total; t++) {
         y[yo + (long)r * yld + j] = act_of((x[xo + (long)r * xld + j] - mean[mo + j]) * s, pick(bits, t), act);

@@ -96,17 +96,17 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
         return;
     ulong r = row_of(i, d);
     uint j = (uint)(i - r * d);
-    uint4 bits = act.drop ? drop_bits(act, i / 4) : (uint4)(0);
+    bits4 bits = act.drop ? drop_bits(act, i / 4) : no_bits();
     if (d % 4 == 0) {
         __global const float *sv = s + so + (long)r * sld, *kj = k + ko + j;
         float4 sum = (float4)(1.0f), x = vload4(0, h + ho + (long)r * hld + j);
         for (uint g = 0; g < groups; g++, kj += d)
             sum += sv[g] * vload4(0, kj);
         x = x * sum + vload4(0, kj);
-        x.x = act_of(x.x, bits.x, act);
-        x.y = act_of(x.y, bits.y, act);
-        x.z = act_of(x.z, bits.z, act);
-        x.w = act_of(x.w, bits.w, act);
+        x.x = act_of(x.x, pick(bits, 0), act);
+        x.y = act_of(x.y, pick(bits, 1), act);
+        x.z = act_of(x.z, pick(bits, 2), act);
+        x.w = act_of(x.w, pick(bits, 3), act);
         vstore4(x, 0, y + yo + (long)r * yld + j);
         return;
     }

@@ -46,7 +46,7 @@ __kernel void activate(__global float *y, long yo, long yld, __global const floa
         return;
     ulong r = row_of(i, cols);
     uint j = (uint)(i - r * cols);
-    uint4 bits = act.drop ? drop_bits(act, i / 4) : (uint4)(0);
+    bits4 bits = act.drop ? drop_bits(act, i / 4) : no_bits();
     for (uint t = 0; t < 4 && i + t < total; t++) {
         y[yo + (long)r * yld + j] = act_of(x[xo + (long)r * xld + j], pick(bits, t), act);
         if (++j == cols) {

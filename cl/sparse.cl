@@ -16,7 +16,7 @@ __kernel void spmm(__global float *y, long yo, long yld, __global const long *pt
     uint j = 4 * (uint)(i - r * across);
     long end = ptr[po + (long)r + 1];
     float4 sum = (float4)(0.0f);
-    uint4 bits = (uint4)(0);
+    bits4 bits = no_bits();
     long held = -1;
     for (long e = ptr[po + (long)r]; e < end; e++) {
         long id = has_eid ? eid[eo + e] : e;

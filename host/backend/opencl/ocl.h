@@ -10,7 +10,9 @@
 #ifndef BACKEND_OPENCL_OCL_H
 #define BACKEND_OPENCL_OCL_H
 
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include <CL/cl.h>
 
 #include "args.h"

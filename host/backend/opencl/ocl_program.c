@@ -49,7 +49,7 @@ static fathom_status check_folder(const char *folder) {
 
 static fathom_status read_disk(char **text, const char *folder, const char *name) {
     char path[4096];
-    long size;
+    long size = 0;
     fathom_status status = FATHOM_OK;
     TRY(check_folder(folder));
     snprintf(path, sizeof path, "%s/%s", folder, name);
