@@ -113,11 +113,13 @@ fathom_status ocl_sync(void *state) {
     return ocl_collect(dev);
 }
 
-/* The old scratch may still be in use by what is queued: OpenCL keeps it until then. */
+/* Whole MiB, so that it grows rarely. The old one may still be in use by what is queued: OpenCL keeps it until then. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes) {
+    const size_t step = 1 << 20;
     void *made = NULL;
     if (bytes <= dev->scratch_bytes)
         return FATHOM_OK;
+    bytes = (bytes + step - 1) / step * step;
     if (dev->scratch)
         clReleaseMemObject(dev->scratch);
     dev->scratch = NULL;
