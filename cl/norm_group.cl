@@ -177,58 +177,55 @@ __kernel void group_sums_combine(__global float *db, long dbo, __global float *q
         db[dbo + at] = sum_b;
 }
 
-/* Computes: k[0] = lambda A, k[1] = (2/n) D, k[2] = (1/n) A db, with A = gamma r and D = -1/2 r^3 gamma q.
- * Shapes: var, gamma, q G x d, db 1 x d, k 3 x G x d.   Launch: one item per group and column. */
+/* Computes: k[0] = A = gamma r and k[1] = (2/n) D with D = -1/2 r^3 gamma q.   Shapes: var, gamma, q G x d,
+ * k 2 x G x d.   Launch: one item per group and column. */
 __kernel void group_backward_coefficients(__global float *k, long ko, __global const float *var, long vo,
-                                          __global const float *gamma, long go, __global const float *db, long dbo,
-                                          __global const float *q, long qo, uint n, uint d, uint groups, float eps,
-                                          float lambda) {
+                                          __global const float *gamma, long go, __global const float *q, long qo,
+                                          uint n, uint width, float eps) {
     ulong i = get_global_id(0);
-    if (i >= (ulong)groups * d)
+    if (i >= width)
         return;
-    long at = (long)i, width = (long)groups * d;
-    float r = rsqrt(var[vo + at] + eps), a = gamma[go + at] * r, each = 1.0f / (float)n;
-    k[ko + at] = lambda * a;
-    k[ko + width + at] = -each * r * r * a * q[qo + at];
-    k[ko + 2 * width + at] = each * a * db[dbo + at % d];
+    long at = (long)i;
+    float r = rsqrt(var[vo + at] + eps), a = gamma[go + at] * r;
+    k[ko + at] = a;
+    k[ko + width + at] = -r * r * a * q[qo + at] / (float)n;
 }
 
-/* Computes: ds_vg = sum_j H_vj dt_vgj, dt = k0 go + k1 (t - mean) - k2.   Shapes: ds n x G packed, go and h n x d,
- * s n x G, mean G x d, k 3 x G x d.   Launch: one item per node and group.   Order: columns rising, four sums. */
+/* Computes: ds_vg = sum_j H_vj dt_vgj, dt = k0 (lambda go - db/n) + k1 (t - mean); the first difference is taken before
+ * it is multiplied, since its parts can be nearly equal.   Shapes: ds n x G packed, go and h n x d, s n x G,
+ * mean G x d, db 1 x d, k 2 x G x d.   Launch: one item per node and group.   Order: columns rising, four sums. */
 __kernel void group_backward_scores(__global float *ds, long dso, __global const float *go, long goo, long gold,
                                     __global const float *h, long ho, long hld, __global const float *s, long so,
-                                    long sld, __global const float *mean, long mo, __global const float *k, long ko,
-                                    uint n, uint d, uint groups) {
+                                    long sld, __global const float *mean, long mo, __global const float *db, long dbo,
+                                    __global const float *k, long ko, uint n, uint d, uint groups, float lambda) {
     ulong i = get_global_id(0), v = row_of(i, groups);
     if (v >= n)
         return;
     uint g = (uint)(i - v * groups);
-    long width = (long)groups * d;
-    __global const float *gv = go + goo + (long)v * gold, *hv = h + ho + (long)v * hld;
-    __global const float *k0 = k + ko + (long)g * d, *k1 = k0 + width, *k2 = k1 + width, *m = mean + mo + (long)g * d;
-    float share = s[so + (long)v * sld + g];
+    __global const float *gv = go + goo + (long)v * gold, *hv = h + ho + (long)v * hld, *b = db + dbo;
+    __global const float *k0 = k + ko + (long)g * d, *k1 = k0 + (long)groups * d, *m = mean + mo + (long)g * d;
+    float share = s[so + (long)v * sld + g], each = 1.0f / (float)n;
     float4 sums = (float4)(0.0f);
     uint j = 0;
     for (; j + 4 <= d; j += 4) {
-        float4 x = vload4(0, hv + j);
-        float4 dt = vload4(0, k0 + j) * vload4(0, gv + j) + vload4(0, k1 + j) * (share * x - vload4(0, m + j)) -
-                    vload4(0, k2 + j);
-        sums += x * dt;
+        float4 x = vload4(0, hv + j), c = lambda * vload4(0, gv + j) - each * vload4(0, b + j);
+        sums += x * (vload4(0, k0 + j) * c + vload4(0, k1 + j) * (share * x - vload4(0, m + j)));
     }
     float sum = sums.x + sums.y + (sums.z + sums.w);
     for (; j < d; j++)
-        sum += hv[j] * (k0[j] * gv[j] + k1[j] * (share * hv[j] - m[j]) - k2[j]);
+        sum += hv[j] * (k0[j] * (lambda * gv[j] - each * b[j]) + k1[j] * (share * hv[j] - m[j]));
     ds[dso + (long)i] = sum;
 }
 
 /* Computes: gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk) and gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj.
- * Shapes: gh, go, h n x d, gz, s n x G, ds n x G packed, mean, u G x d, k 3 x G x d; gh may be go.
+ * Shapes: gh, go, h n x d, gz, s n x G, ds n x G packed, mean, u G x d, db 1 x d, k 2 x G x d; gh may be go.
  * Launch: one item per node and four columns; the first of a node writes gz.   Order: groups rising. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
                                   __global const float *go, long goo, long gold, __global const float *h, long ho,
                                   long hld, __global const float *s, long so, long sld, __global const float *mean,
-                                  long mo, __global const float *u, long uo, __global const float *k, long ko,
-                                  __global const float *ds, long dso, uint n, uint d, uint groups) {
+                                  long mo, __global const float *u, long uo, __global const float *db, long dbo,
+                                  __global const float *k, long ko, __global const float *ds, long dso, uint n, uint d,
+                                  uint groups, float lambda) {
     uint across = (d + 3) / 4;
     ulong i = get_global_id(0), v = row_of(i, across);
     if (v >= n)
@@ -239,13 +236,13 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     float dot_s = 0.0f;
     for (uint g = 0; g < groups; g++)
         dot_s += dv[g] * sv[g];
-    float4 g4 = load4(go + goo + (long)v * gold, j, d), x = load4(h + ho + (long)v * hld, j, d), sum = g4;
+    float4 x = load4(h + ho + (long)v * hld, j, d), sum = load4(go + goo + (long)v * gold, j, d);
+    float4 c = lambda * sum - load4(db + dbo, j, d) * (1.0f / (float)n);
     for (uint g = 0; g < groups; g++) {
         float share = sv[g], z = share * (dv[g] - dot_s);
         long at = (long)g * d;
-        float4 dt = load4(k + ko + at, j, d) * g4 +
-                    load4(k + ko + width + at, j, d) * (share * x - load4(mean + mo + at, j, d)) -
-                    load4(k + ko + 2 * width + at, j, d);
+        float4 dt = load4(k + ko + at, j, d) * c +
+                    load4(k + ko + width + at, j, d) * (share * x - load4(mean + mo + at, j, d));
         sum += share * dt + z * load4(u + uo + at, j, d);
         if (j == 0)
             gz[gzo + (long)v * gzld + g] = z;

@@ -118,10 +118,12 @@ __kernel void mad_fold(__global float *sums, long so, __global int *counts, long
 }
 
 /* Computes: e_v = sum over u in row v of ||w_v x_v - w_u x_u||^2.   Shapes: e and w 1 x n, x n x d.
- * Launch: one item per row.   Order: columns, then entries rising. */
+ * Launch: one item per row.   Order: columns, then entries rising. A product is rounded before it is subtracted, so
+ * that equal rows are at 0 and an edge counts the same from both ends. */
 __kernel void dirichlet(__global float *e, long eo, __global const long *ptr, long po, __global const int *idx, long io,
                         __global const float *x, long xo, long xld, __global const float *w, long wo, uint has_w,
                         uint rows, uint d) {
+#pragma OPENCL FP_CONTRACT OFF
     ulong v = get_global_id(0);
     if (v >= rows)
         return;

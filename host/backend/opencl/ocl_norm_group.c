@@ -36,15 +36,16 @@ fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_s
                    VEC(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count), F32(a->eps), F32(a->lambda));
 }
 
-/* Scratch: three coefficients per (g, j), then dS (n x G). */
+/* Scratch: two coefficients per (g, j), then dS (n x G). */
 fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, scores = 3 * groups * d;
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, scores = 2 * groups * d;
     TRY(ocl_scratch(dev, be_floats(scores + n * groups)));
-    TRY(OCL_RUN(dev, K_group_backward_coefficients, groups * d, SCRATCH(dev, 0), VEC(a->var), VEC(a->gamma), VEC(a->db),
-                VEC(a->q), U32(n), U32(d), U32(groups), F32(a->eps), F32(a->lambda)));
+    TRY(OCL_RUN(dev, K_group_backward_coefficients, groups * d, SCRATCH(dev, 0), VEC(a->var), VEC(a->gamma), VEC(a->q),
+                U32(n), U32(groups * d), F32(a->eps)));
     TRY(OCL_RUN(dev, K_group_backward_scores, n * groups, SCRATCH(dev, scores), MAT(a->go), MAT(a->h), MAT(a->s),
-                VEC(a->mean), SCRATCH(dev, 0), U32(n), U32(d), U32(groups)));
+                VEC(a->mean), VEC(a->db), SCRATCH(dev, 0), U32(n), U32(d), U32(groups), F32(a->lambda)));
     TRY(OCL_RUN(dev, K_group_backward_rows, n * ((d + 3) / 4), MAT(a->gh), MAT(a->gz), MAT(a->go), MAT(a->h), MAT(a->s),
-                VEC(a->mean), VEC(a->u), SCRATCH(dev, 0), SCRATCH(dev, scores), U32(n), U32(d), U32(groups)));
+                VEC(a->mean), VEC(a->u), VEC(a->db), SCRATCH(dev, 0), SCRATCH(dev, scores), U32(n), U32(d), U32(groups),
+                F32(a->lambda)));
     return a->gc.buf ? ocl_col_sum(dev, &(be_col_sum_args){.s = a->gc, .x = a->gz}) : FATHOM_OK;
 }
