@@ -123,6 +123,11 @@ same "$(field "all(x['remedy'] for x in d['findings'] if x['level'] == 'missing'
 OCL_ICD_VENDORS=/nonexistent expect_exit 0 "$FATHOM" doctor
 grep -q '^missing  OpenCL driver .*/nonexistent' out || fail "doctor does not see that there are no drivers: $(cat out)"
 grep -q 'OCL_ICD_VENDORS=/nonexistent' out || fail "doctor does not show OCL_ICD_VENDORS"
+POCL_CACHE_DIR=/proc/nonexistent expect_exit 0 "$FATHOM" doctor
+grep -q "^warn     PoCL's cache     /proc/nonexistent cannot be written" out || fail "doctor believes in /proc/nonexistent: $(cat out)"
+mkdir no_module
+FATHOM_MODULE_DIR=$PWD/no_module expect_exit 0 "$FATHOM" doctor --quiet
+grep -q '^missing  OpenCL back end .* is not there$' out || fail "doctor does not miss the OpenCL module: $(cat out)"
 FATHOM_DEVICE=nonsense expect_exit 3 "$FATHOM" doctor --json
 same "$(field "d['error']['code'], len(d['findings']) > 5" out)" "(3, True)" "doctor with an unknown device"
 
