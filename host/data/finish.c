@@ -115,7 +115,7 @@ fathom_status data_finish(data_draft *draft) {
     TRY(data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n));
     data_edges_free(&draft->edges);
     TRY(data_features_clean(&set->features));
-    if (wants_binary(set->name)) {
+    if (set->binarised || wants_binary(set->name)) {
         data_features_binarise(&set->features);
         TRY(data_features_clean(&set->features));
         set->binarised = true;
