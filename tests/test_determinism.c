@@ -3,12 +3,11 @@
  * many blocks. On $FATHOM_TEST_DEVICE, if given, a repeated run.
  * labels: threads */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cases/bounds.h"
 #include "cases/cases.h"
 #include "core/mem.h"
-#include "support/support.h"
+#include "support/topic.h"
 
 /* One large shape per operation, in the order of the list of operations. */
 static const op_case large[] = {
@@ -106,8 +105,8 @@ static void three_threads(void) { compare("cpu", 3); }
 static void eight_threads(void) { compare("cpu", 8); }
 
 static void another_device_twice(void) {
-    const char *word = getenv("FATHOM_TEST_DEVICE");
-    if (!word || !*word)
+    const char *word = topic_device();
+    if (!word)
         TEST_IGNORE_MESSAGE("FATHOM_TEST_DEVICE names no device");
     bits_on(word, 0, reference);
     compare(word, 0);
