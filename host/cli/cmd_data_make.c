@@ -114,7 +114,7 @@ const struct verb verb_data_make = {
     "make a synthetic graph of a given size",
     NULL,
     "fathom data make sbm -o small.npz\n"
-    "fathom data make rmat --nodes 169343 --edges 1166243 --features 128 --density 1 --classes 40 -o big.npz\n",
+    "fathom data make rmat --nodes 169343 --edges 1166243 --density 1 -o big.npz\n",
     OPT_ROWS(make_rows),
     sizeof(struct make_options),
     run_make,
