@@ -27,7 +27,11 @@
 #define VERBS(X) \
     X(devices)   \
     X(doctor)    \
-    X(selftest)
+    X(selftest)  \
+    X(train)     \
+    X(eval)      \
+    X(metrics)   \
+    X(demo)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)
