@@ -32,7 +32,11 @@
     X(data_info)    \
     X(data_get)     \
     X(data_convert) \
-    X(data_make)
+    X(data_make)    \
+    X(train)        \
+    X(eval)         \
+    X(metrics)      \
+    X(demo)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)

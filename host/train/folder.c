@@ -54,7 +54,7 @@ static fathom_status look(const char *path, bool *empty, bool *is_run, bool *has
 }
 
 fathom_status folder_open(train_folder *folder, const char *path, bool resume) {
-    bool empty, is_run;
+    bool empty = true, is_run = false;
     *folder = (train_folder){.path = path};
     if (!path)
         return resume ? fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to go on with") : FATHOM_OK;

@@ -43,6 +43,8 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     const nn_config *n = &c->net;
     json_open(doc, "config");
     json_text(doc, "data", c->data ? c->data : set->name);
+    json_text(doc, "features", c->features);
+    json_text(doc, "labels", c->labels);
     json_text(doc, "model", nn_conv_name(n->model));
     json_text(doc, "norm", nn_norm_name(n->norm));
     json_int(doc, "layers", n->layers);

@@ -37,7 +37,7 @@ typedef struct train_config {
     bool resume;
 
     /* How the data was loaded: for the record, and for comparing runs. */
-    const char *data;
+    const char *data, *features, *labels;
     double missing_rate;
     data_norm feature_norm;
     double load_s, open_s; /* seconds it took to load the data and to open the device */
