@@ -32,7 +32,9 @@
     X(data_info)    \
     X(data_get)     \
     X(data_convert) \
-    X(data_make)
+    X(data_make)    \
+    X(bench)        \
+    X(bench_compare)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)
