@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "core/json.h"
+#include "data/data.h"
 
 #define BENCH_FORMAT 1    /* of the JSON file; raised when a field changes its meaning */
 #define BENCH_DEVICES 16  /* measured in one run */
@@ -54,6 +55,7 @@ struct bench_record {
     int64_t cores;
     double ping_pong_ns; /* one way between two cores; NaN when there is only one */
     double seconds;      /* allowed per row */
+    const char *only;    /* rows whose name or shape has this in it, NULL: all */
     struct bench_device devices[BENCH_DEVICES];
     size_t count;
 };
@@ -94,7 +96,19 @@ const struct bench_row *bench_find(const struct bench_device *device, const stru
 
 /* ---- what is measured: rows of every device ---- */
 
+bool bench_wanted(const struct bench_record *record, const char *name, const char *shape);
+
 fathom_status bench_ops(struct bench_record *record, be_device *const *devices);
+fathom_status bench_epoch(struct bench_record *record, be_device *const *devices);
+fathom_status bench_metrics(struct bench_record *record, be_device *const *devices);
+
+/* The data set of the row at hand, kept for the next one; set NULL and why, when it is not on this machine. */
+struct bench_data {
+    const char *name;
+    data_set *set;
+    char missing[200];
+};
+fathom_status bench_load(struct bench_data *data, const char *name);
 
 /* ---- showing it (bench_chart.c, bench_html.c) ---- */
 

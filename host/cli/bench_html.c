@@ -145,8 +145,8 @@ static void add_row(struct page *page, const struct bench_record *record, size_t
 
 static void add_rows(struct page *page, const struct bench_record *record) {
     bool roof = record->devices[0].gemm > 0;
-    add(page, "<table><tr><th>%s</th><th>shape</th><th>device</th><th class=n>median</th><th class=n>spread</th>%s",
-        roof ? "operation" : "work",
+    add(page, "<table><tr><th>%s</th><th>%s</th><th>device</th><th class=n>median</th><th class=n>spread</th>%s",
+        roof ? "operation" : "work", roof ? "shape" : "data",
         roof ? "<th class=n>GFLOP/s</th><th class=n>GB/s</th><th class=n>of roof</th>" : "");
     add(page, "<th></th></tr>\n");
     for (size_t r = 0; r < record->devices[0].count; r++)

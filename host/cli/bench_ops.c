@@ -136,6 +136,8 @@ static const struct size {
 };
 
 #define FOLD_ROWS 512
+#define TIMED (sizeof timed / sizeof *timed)
+#define SIZES (sizeof sizes / sizeof *sizes)
 
 /* The case of an operation at a size, and what to call its shape. */
 static op_case case_of(const struct timed *t, const struct size *s, char *shape, size_t room) {
@@ -252,25 +254,31 @@ out:
     return status;
 }
 
+/* The k-th row in the order of sizes, then operations; false when it is not measured. */
+static bool row_at(op_case *c, char *shape, size_t room, const struct bench_record *record, size_t k) {
+    const struct size *s = &sizes[k / TIMED];
+    const struct timed *t = &timed[k % TIMED];
+    *c = case_of(t, s, shape, room);
+    return !(s->width_only && t->form >= EDGES) && bench_wanted(record, c->name, shape);
+}
+
 fathom_status bench_ops(struct bench_record *record, be_device *const *devices) {
     char shape[64];
+    op_case c;
     size_t done = 0, all = 0;
-    for (size_t i = 0; i < record->count; i++)
+    for (size_t k = 0; k < SIZES * TIMED; k++)
+        all += row_at(&c, shape, sizeof shape, record, k);
+    for (size_t i = 0; all && i < record->count; i++)
         TRY(bench_roof(&record->devices[i], devices[i], record->seconds));
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (size_t t = 0; t < sizeof timed / sizeof *timed; t++)
-            all += !(sizes[s].width_only && timed[t].form >= EDGES);
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (size_t t = 0; t < sizeof timed / sizeof *timed; t++) {
-            if (sizes[s].width_only && timed[t].form >= EDGES)
-                continue;
-            op_case c = case_of(&timed[t], &sizes[s], shape, sizeof shape);
-            progress("%zu of %zu: %s, %s", ++done, all, c.name, shape);
-            for (size_t i = 0; i < record->count; i++) {
-                struct bench_row *row = NULL;
-                TRY(bench_add_row(&row, &record->devices[i], c.name, shape));
-                TRY(time_case(row, &record->devices[i], devices[i], &c, record->seconds));
-            }
+    for (size_t k = 0; k < SIZES * TIMED; k++) {
+        if (!row_at(&c, shape, sizeof shape, record, k))
+            continue;
+        progress("%zu of %zu: %s, %s", ++done, all, c.name, shape);
+        for (size_t i = 0; i < record->count; i++) {
+            struct bench_row *row = NULL;
+            TRY(bench_add_row(&row, &record->devices[i], c.name, shape));
+            TRY(time_case(row, &record->devices[i], devices[i], &c, record->seconds));
         }
+    }
     return FATHOM_OK;
 }

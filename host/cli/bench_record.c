@@ -80,6 +80,10 @@ fathom_status bench_add_row(struct bench_row **row, struct bench_device *device,
     return FATHOM_OK;
 }
 
+bool bench_wanted(const struct bench_record *record, const char *name, const char *shape) {
+    return !record->only || strstr(name, record->only) || strstr(shape, record->only);
+}
+
 void bench_free(struct bench_record *record) {
     for (size_t i = 0; i < record->count; i++)
         mem_free(record->devices[i].rows);

@@ -6,17 +6,18 @@
 #include "core/file.h"
 #include "core/mem.h"
 
-#define WHAT "ops"
+#define WHAT "ops|epoch|metrics"
 
 struct bench_options {
     struct common_options common;
     int what;
     double seconds;
-    const char *out, *html;
+    const char *only, *out, *html;
 };
 
 /* In the order of WHAT. */
-static fathom_status (*const measure[])(struct bench_record *record, be_device *const *devices) = {bench_ops};
+static fathom_status (*const measure[])(struct bench_record *record,
+                                        be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
 
 /* The rows that a list of device words means; "all" is every row. No row twice. */
 static fathom_status find_rows(int *rows, int *count, const be_list *list, const char *words) {
@@ -113,8 +114,14 @@ static fathom_status run(const void *given) {
     TRY(mem_new(&record, 1, 1, sizeof *record, "record of the benchmark"));
     TRY_OUT(bench_describe(record, opt_choice(WHAT, options->what), options->seconds));
     TRY_OUT(open_devices(devices, record, options));
+    record->only = options->only;
     TRY_OUT(measure[options->what](record, devices));
     progress_end();
+    if (record->devices[0].count == 0) {
+        status = fail(FATHOM_USAGE, "--only %s: no row of --what %s has this in its name or shape", options->only,
+                      record->what);
+        goto out;
+    }
     TRY_OUT(deliver(record, options));
 out:
     for (size_t i = 0; i < BENCH_DEVICES; i++)
@@ -129,6 +136,7 @@ static const struct opt_row rows[] = {
     OPT_CHOICE(S, what, "what", 0, WHAT, "ops", "what is measured"),
     OPT_REAL(S, seconds, "seconds", 0, "S", "0.2", 0.001, 600, NULL,
              "time for each row; it ends earlier when the samples agree"),
+    OPT_TEXT(S, only, "only", 0, "TEXT", NULL, "only rows with this in their name or shape"),
     OPT_PATH(S, out, "out", 'o', "F.json", NULL, "write the figures, for fathom bench compare"),
     OPT_PATH(S, html, "html", 0, "F.html", NULL, "write a page with charts"),
 };
@@ -139,8 +147,11 @@ const struct verb verb_bench = {
     "measure the speed of devices",
     "--device takes several words here (cpu,opencl:0), or all.\n"
     "ops: every operation, beside the roof of the device: the time that a copy\n"
-    "of the same bytes or a large product of as many operations takes.\n"
-    "Results are checked before they are timed. Let nothing else run.\n",
+    "of the same bytes or a large product of as many operations takes. Results\n"
+    "are checked before they are timed.\n"
+    "epoch: training step, evaluation and accuracies of deep networks; data sets\n"
+    "that are not on this machine are left out. metrics: those of fathom metrics.\n"
+    "Let nothing else run meanwhile.\n",
     "fathom bench --device cpu,opencl:0 -o today.json --html today.html\n"
     "fathom bench compare yesterday.json today.json\n",
     OPT_ROWS(rows),
