@@ -194,7 +194,7 @@ const struct verb verb_eval = {
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
     "their metadata do not tell is read from the shapes, and else asked for.\n",
-    "fathom eval --checkpoint runs/cora15/model.safetensors --data cora --predictions classes.csv\n",
+    "fathom eval --checkpoint runs/cora15/model.safetensors --data cora \\\n    --predictions classes.csv\n",
     OPT_ROWS(rows),
     sizeof(struct eval_options),
     run,

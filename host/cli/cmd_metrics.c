@@ -151,9 +151,12 @@ const struct verb verb_metrics = {
     "measure how over-smoothed any embeddings are",
     "Metrics that need what was not given (labels, features, a graph) are left out\n"
     "and named. Definitions of the group distance ratio:\n"
-    "  authors  unit rows, squared distances, mean over pairs of classes / mean inside\n"
-    "  paper    unit rows, Euclidean, the outer factor of Definition 1: C/(C-1) times the pair mean\n"
-    "  pyg      raw rows, Euclidean, each class against all other rows, as PyTorch Geometric has it\n",
+    "  authors  unit rows, squared distances, mean over pairs of classes / mean\n"
+    "           inside\n"
+    "  paper    unit rows, Euclidean, the outer factor of Definition 1: C/(C-1) times\n"
+    "           the pair mean\n"
+    "  pyg      raw rows, Euclidean, each class against all other rows, as PyTorch\n"
+    "           Geometric has it\n",
     "fathom metrics --embeddings H.npy --labels y.npy --features X.npy\n"
     "fathom metrics --embeddings H.npy --data cora --definition paper --json\n",
     OPT_ROWS(rows),

@@ -25,7 +25,7 @@ static const struct opt_row rows[] = {
     OPT_INT(struct train_options, eval_every, "eval-every", 0, "N", "1", 1, 10000000, "evaluate every N epochs"),
     OPT_INT(struct train_options, seed, "seed", 's', "N", "100", 0, 9007199254740991.0,
             "of weights, dropout, random splits and missing features"),
-    OPT_CHOICE(struct train_options, preset, "preset", 0, "authors|paper|pyg", "authors", "see below"),
+    OPT_CHOICE(struct train_options, preset, "preset", 0, "authors|paper|pyg", "authors", "see above"),
     OPT_REAL(struct train_options, alpha, "alpha", 0, "A", "0.1", 0, 1, NULL, "GCNII: share of the first layer"),
     OPT_REAL(struct train_options, theta, "theta", 0, "T", "0.5", 0, 1e3, NULL, "GCNII: strength of the weights"),
     OPT_PATH(struct train_options, init, "init", 0, "FILE", NULL, "start from the weights of a .safetensors file"),
@@ -185,14 +185,13 @@ const struct verb verb_train = {
     "Without options: the embedded graph, a GCN of 15 layers with group norm.\n"
     "Ctrl-C once finishes the epoch and saves; twice stops at once.\n"
     "\n"
-    "Presets          assignment bias  momentum  groups         lr              L2                     lambda\n"
-    "  authors        yes              0.3       10             5e-3            5e-4; Citeseer and     by data set,\n"
-    "                                                           (Pubmed 1e-2)   CoauthorCS 5e-5;       model and "
-    "depth\n"
-    "                                                                           Pubmed 1e-3\n"
-    "  paper          no               0.3       10 (Pubmed 5)  5e-3            5e-4 (Pubmed 1e-3)     auto\n"
-    "                                                           (Pubmed 1e-2)\n"
-    "  pyg            no               0.1       10             5e-3            5e-4                   0.01\n"
+    "preset   bias  momentum  groups    lr    L2    lambda\n"
+    "authors  yes   0.3       10        5e-3  5e-4  by data set, model and depth\n"
+    "paper    no    0.3       10        5e-3  5e-4  auto\n"
+    "pyg      no    0.1       10        5e-3  5e-4  0.01\n"
+    "authors and paper on Pubmed: lr 1e-2, L2 1e-3; authors on Citeseer and\n"
+    "CoauthorCS: L2 5e-5; paper on Pubmed: 5 groups. The bias is that of the\n"
+    "assignment to groups.\n"
     "\n"
     "lambda auto trains 100 epochs with each of nine values from 5e-4 to 5e-2 and\n"
     "keeps the one with the best validation accuracy.\n"
@@ -201,7 +200,7 @@ const struct verb verb_train = {
     "model.safetensors (the best validation epoch) and state.safetensors (to resume).\n"
     "--resume takes every option that is not given from the run in --out.\n",
     "fathom train\n"
-    "fathom train --data cora --model gcn --norm group --layers 15 --out runs/cora15\n"
+    "fathom train --data cora --norm group --layers 15 --out runs/cora15\n"
     "fathom train --out runs/cora15 --resume --epochs 2000\n",
     OPT_ROWS(rows),
     sizeof(struct train_options),
