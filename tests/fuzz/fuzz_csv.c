@@ -3,7 +3,8 @@
 
 static fathom_status read_part(data_draft *draft, data_lines *lines, uint8_t which) {
     data_set *set = draft->set;
-    int64_t count = 0, largest;
+    int64_t count = 0;
+    data_largest largest;
     bool weighted;
     if (which % 3 == 0) {
         TRY(data_read_matrix_lines(&set->features, lines, which & 4));
@@ -16,7 +17,7 @@ static fathom_status read_part(data_draft *draft, data_lines *lines, uint8_t whi
         return data_features_empty(&set->features, (int32_t)count);
     }
     TRY(data_read_edge_lines(&draft->edges, &largest, &weighted, lines, which & 4));
-    TRY(data_guess_nodes(&set->graph.nodes, "fuzz", largest, draft->edges.count));
+    TRY(data_guess_nodes(&set->graph.nodes, "fuzz", largest.node, draft->edges.count));
     return data_features_empty(&set->features, set->graph.nodes);
 }
 
