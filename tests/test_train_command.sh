@@ -1,4 +1,4 @@
-# test_train.sh - train, eval, metrics and demo from outside: fields, files, refusals, Ctrl-C, kill, resuming to the same
+# test_train_command.sh - train, eval, metrics and demo from outside: fields, files, refusals, Ctrl-C, kill, resuming to the same
 # bits, exit codes.
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
