@@ -141,16 +141,16 @@ same "$(field "d['device']['backend'], d['cases'] >= 8, d['failed'], [o['name'] 
 same "$(field "d['operations'][0]['worst_nmse'] < 1e-7 and d['operations'][0]['cases'] == d['cases']" out)" True "errors of gemm"
 expect_exit 0 "$FATHOM" selftest --device cpu --op gemm
 grep -Eq '^gemm +[0-9]+ cases +worst error [0-9.e-]+ +ok$' out || fail "selftest of gemm prints: $(cat out)"
-export FATHOM_TEST_WRONG=axpby
-expect_exit 0 "$FATHOM" selftest --device cpu --op gemm
-expect_exit 5 "$FATHOM" selftest --device cpu --op axpby --quiet
+export FATHOM_SABOTAGE=axpby # test_sabotage.sh takes every operation in turn
+expect_exit 0 "$SABOTAGED" selftest --device cpu --op gemm
+expect_exit 5 "$SABOTAGED" selftest --device cpu --op axpby --quiet
 one_sentence err
 grep -q 'cases failed on cpu .*, first axpby, case ' err || fail "a wrong operation is not named: $(cat err)"
-expect_exit 5 "$FATHOM" selftest --device cpu --json
+expect_exit 5 "$SABOTAGED" selftest --device cpu --json
 same "$(field "[o['name'] for o in d['operations'] if o['failed']], d['failed'] > 0, d['error']['code']" out)" \
     "(['axpby'], True, 5)" "selftest with a wrong operation"
 same "$(field "d['cases'] >= 150 and len(d['operations']) >= 20" out)" True "the number of cases and operations"
-unset FATHOM_TEST_WRONG
+unset FATHOM_SABOTAGE
 
 # --- lost output is told; a reader that goes away is not worth a sentence
 if [ -w /dev/full ]; then

@@ -36,7 +36,9 @@
     X(train)        \
     X(eval)         \
     X(metrics)      \
-    X(demo)
+    X(demo)         \
+    X(bench)        \
+    X(bench_compare)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)

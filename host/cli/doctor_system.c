@@ -190,7 +190,6 @@ void doctor_environment(struct findings *findings) {
         {"FATHOM_DATA", "where data sets are looked for", LEVEL_OK, ""},
         {"FATHOM_ISA", "forces the instruction set of the CPU back end", LEVEL_WARN, "unset FATHOM_ISA for full speed"},
         {"FATHOM_FAIL_ALLOC", "makes an allocation fail, for tests", LEVEL_WARN, "unset FATHOM_FAIL_ALLOC"},
-        {"FATHOM_TEST_WRONG", "makes selftest fail, for tests", LEVEL_WARN, "unset FATHOM_TEST_WRONG"},
         {"FATHOM_MODULE_DIR", "where the OpenCL module is looked for", LEVEL_OK, ""},
         {"OCL_ICD_VENDORS", "where the OpenCL loader looks for drivers", LEVEL_OK, ""},
         {"OCL_ICD_FILENAMES", "more drivers for the OpenCL loader", LEVEL_OK, ""},
