@@ -3,6 +3,9 @@ temporaries; prints the gain in bits and the seconds of each of three runs."""
 import json
 import sys
 import time
+import warnings
+
+warnings.filterwarnings("ignore")
 
 import numpy as np
 

@@ -4,6 +4,9 @@ import json
 import resource
 import sys
 import time
+import warnings
+
+warnings.filterwarnings("ignore")  # CSR tensors are called beta, TorchScript old
 
 import torch
 import torch.nn.functional as F
