@@ -57,6 +57,9 @@ static void plan(nn_model *m, nn_acts *acts, int64_t width) {
 
 static float beta_of(const nn_model *m, int64_t k) { return (float)log(m->config.theta / (double)(k + 1) + 1.0); }
 
+/* Relu without dropout. */
+static be_act relu_only(void) { return (be_act){.relu = true, .drop = be_drop_make(0.0f, 0, 0, 0, 0)}; }
+
 static be_act first_act(const nn_model *m, const nn_pass *pass) {
     return (be_act){.drop = nn_drop_of(m, pass, m->config.layers + 1)};
 }
@@ -65,7 +68,7 @@ static be_act first_act(const nn_model *m, const nn_pass *pass) {
 static fathom_status begin(nn_model *m, const nn_pass *pass) {
     TRY(nn_project(m, pass, m->h0, m->ends[0].w));
     TRY(be_bias_add(m->dev, &(be_bias_add_args){.y = m->h0, .x = m->h0, .b = m->ends[0].bias}));
-    TRY(be_activate(m->dev, &(be_activate_args){.y = m->h0, .x = m->h0, .act = {.relu = true}}));
+    TRY(be_activate(m->dev, &(be_activate_args){.y = m->h0, .x = m->h0, .act = relu_only()}));
     return be_activate(m->dev, &(be_activate_args){.y = m->first, .x = m->h0, .act = first_act(m, pass)});
 }
 
@@ -91,7 +94,7 @@ static fathom_status begin_backward(nn_model *m, const nn_pass *pass) {
                              &(be_activate_backward_args){.gx = m->flow, .gy = m->flow, .act = first_act(m, pass)}));
     TRY(be_axpby(m->dev, &(be_axpby_args){.y = m->flow, .x = m->flow, .z = m->gh0, .a = 1.0f, .b = 1.0f}));
     TRY(be_activate_backward(
-        m->dev, &(be_activate_backward_args){.gx = m->flow, .gy = m->flow, .y = m->h0, .act = {.relu = true}}));
+        m->dev, &(be_activate_backward_args){.gx = m->flow, .gy = m->flow, .y = m->h0, .act = relu_only()}));
     TRY(be_col_sum(m->dev, &(be_col_sum_args){.s = m->gends[0].bias, .x = m->flow}));
     return nn_project_backward(m, pass, m->gends[0].w, m->flow);
 }
