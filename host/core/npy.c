@@ -72,8 +72,12 @@ static fathom_status read_shape(npy_array *array, const char *at) {
                 return fail(FATHOM_DATA, "a dimension in the header is too large");
             number = number * 10 + (*at - '0');
         }
-        if (array->dims == 2)
+        if (array->dims == 2 && array->shape[0] != 1)
             return fail(FATHOM_DATA, "the array has more than two dimensions");
+        if (array->dims == 2) { /* 1 x a x b is a x b */
+            array->shape[0] = array->shape[1];
+            array->dims = 1;
+        }
         array->shape[array->dims++] = number;
     }
     return FATHOM_OK;

@@ -1,0 +1,167 @@
+/* group_distance.c - distances between and inside the classes, in three definitions. C counts classes with members.
+ *
+ * D(a, b) is the mean distance over pairs of a row of class a and one of class b (i = i included inside a class).
+ *   authors  unit rows, squared: inter = mean over a < b of D(a, b), intra = mean over c of D(c, c)
+ *   paper    unit rows, Euclidean: inter = 1/(C-1)^2 sum over ordered pairs a != b = C/(C-1) times the pair mean
+ *   pyg      raw rows, Euclidean: inter = 1/(C-1)^2 sum_c (mean distance of class c to all other rows);
+ *            ratio = inter / (intra + 1e-5)
+ * Squared distances need no pairs: with m_c the mean and V_c the mean squared distance to it of class c,
+ * D(a, b) = V_a + V_b + ||m_a - m_b||^2 and D(c, c) = 2 V_c, all in double. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "metrics/parts.h"
+
+typedef struct classes {
+    int32_t all, count; /* of them with members */
+    const int32_t *labels;
+    int64_t *size;
+    int64_t labelled;
+    double *sum; /* all x all: sums of distances between rows of class a and rows of class b */
+} classes;
+
+static double pair_mean(const classes *c, int32_t a, int32_t b) {
+    return c->sum[(int64_t)a * c->all + b] / ((double)c->size[a] * (double)c->size[b]);
+}
+
+/* ---- sums of squared distances of unit rows, in O(n d) ---- */
+
+static fathom_status squared_sums(classes *c, const metrics_rows *rows) {
+    int64_t d = rows->d;
+    double *mean = NULL, *spread = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&mean, c->all, d, sizeof *mean, "class means"));
+    TRY_OUT(mem_new(&spread, c->all, 1, sizeof *spread, "class spreads"));
+    for (int64_t v = 0; v < rows->n; v++)
+        for (int64_t j = 0; j < d && c->labels[v] >= 0; j++)
+            mean[c->labels[v] * d + j] += (double)rows->unit[v * d + j] / (double)c->size[c->labels[v]];
+    for (int64_t v = 0; v < rows->n; v++)
+        for (int64_t j = 0; j < d && c->labels[v] >= 0; j++) {
+            double off = (double)rows->unit[v * d + j] - mean[c->labels[v] * d + j];
+            spread[c->labels[v]] += off * off / (double)c->size[c->labels[v]];
+        }
+    for (int32_t a = 0; a < c->all; a++)
+        for (int32_t b = 0; b < c->all; b++) {
+            double apart = 0;
+            for (int64_t j = 0; j < d; j++) {
+                double off = mean[a * d + j] - mean[b * d + j];
+                apart += off * off;
+            }
+            c->sum[(int64_t)a * c->all + b] = (spread[a] + spread[b] + apart) * (double)c->size[a] * (double)c->size[b];
+        }
+out:
+    mem_free(mean);
+    mem_free(spread);
+    return status;
+}
+
+/* ---- sums of Euclidean distances, pair by pair on the device ---- */
+
+static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat x) {
+    int64_t n = rows->n, step = metrics_step(n);
+    be_buf *buf = NULL;
+    float *part = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&part, step, c->all, sizeof *part, "distances"));
+    TRY_OUT(be_alloc(rows->dev, &buf, be_floats(step * c->all + n), "distances"));
+    be_ints labels = be_int_view(buf, step * c->all, n);
+    TRY_OUT(be_upload(rows->dev, buf, be_floats(labels.off), c->labels, be_floats(n)));
+    for (int64_t first = 0; first < n; first += step) {
+        int64_t count = first + step < n ? step : n - first;
+        be_mat out = be_view(buf, 0, count, c->all);
+        TRY_OUT(be_pair_fold(
+            rows->dev,
+            &(be_pair_fold_args){.out = out, .x = x, .labels = labels, .kind = BE_FOLD_EUCLID, .first = first}));
+        TRY_OUT(be_download(rows->dev, part, buf, 0, be_floats(count * c->all)));
+        for (int64_t i = 0; i < count; i++)
+            for (int32_t b = 0; b < c->all && c->labels[first + i] >= 0; b++)
+                c->sum[(int64_t)c->labels[first + i] * c->all + b] += (double)part[i * c->all + b];
+    }
+out:
+    be_free(rows->dev, buf);
+    mem_free(part);
+    return status;
+}
+
+/* ---- the definitions ---- */
+
+static double inside(const classes *c) {
+    double sum = 0;
+    for (int32_t a = 0; a < c->all; a++)
+        if (c->size[a])
+            sum += pair_mean(c, a, a);
+    return sum / c->count;
+}
+
+static double between(const classes *c) { /* mean over the pairs a < b */
+    double sum = 0;
+    for (int32_t a = 0; a < c->all; a++)
+        for (int32_t b = a + 1; b < c->all; b++)
+            if (c->size[a] && c->size[b])
+                sum += pair_mean(c, a, b);
+    return sum / (0.5 * c->count * (c->count - 1));
+}
+
+static double to_others(const classes *c) { /* pyg: each class against all other labelled rows */
+    double sum = 0;
+    for (int32_t a = 0; a < c->all; a++) {
+        double distances = 0;
+        for (int32_t b = 0; b < c->all; b++)
+            distances += a != b ? c->sum[(int64_t)a * c->all + b] : 0;
+        if (c->size[a])
+            sum += distances / ((double)c->size[a] * (double)(c->labelled - c->size[a]));
+    }
+    return sum / ((double)(c->count - 1) * (double)(c->count - 1));
+}
+
+static double ratio_of(double inter, double intra, double both_zero) {
+    if (intra < METRICS_ZERO)
+        return inter < METRICS_ZERO ? both_zero : INFINITY;
+    return inter / intra;
+}
+
+static void define(metrics_values *values, const classes *c, metrics_definition definition) {
+    double scale = c->count > 1 ? (double)c->count / (double)(c->count - 1) : NAN;
+    double intra = c->count > 0 ? inside(c) : NAN;
+    values->intra_group_distance = intra;
+    if (c->count < 2)
+        return; /* one class: nothing lies between */
+    if (definition == METRICS_PYG) {
+        values->inter_group_distance = to_others(c);
+        values->group_distance_ratio = values->inter_group_distance / (intra + 1e-5);
+        return;
+    }
+    double outer = definition == METRICS_PAPER ? scale : 1.0;
+    values->inter_group_distance = outer * between(c);
+    values->group_distance_ratio = ratio_of(values->inter_group_distance, intra, outer);
+}
+
+fathom_status metrics_group_distance(metrics_values *values, const metrics_rows *rows, const metrics_input *in,
+                                     metrics_definition definition) {
+    classes c = {.all = in->classes, .labels = in->labels};
+    fathom_status status;
+    TRY_OUT(mem_new(&c.size, c.all, 1, sizeof *c.size, "class sizes"));
+    TRY_OUT(mem_new(&c.sum, c.all, c.all, sizeof *c.sum, "class distances"));
+    for (int64_t v = 0; v < in->nodes; v++) {
+        if (in->labels[v] >= c.all) {
+            status = fail(FATHOM_DATA, "node %lld has label %d of %d classes", (long long)v, in->labels[v], c.all);
+            goto out;
+        }
+        if (in->labels[v] >= 0) {
+            c.size[in->labels[v]]++;
+            c.labelled++;
+        }
+    }
+    for (int32_t a = 0; a < c.all; a++)
+        c.count += c.size[a] > 0;
+    values->empty_classes = c.all - c.count;
+    if (definition == METRICS_AUTHORS)
+        TRY_OUT(squared_sums(&c, rows));
+    else
+        TRY_OUT(euclidean_sums(&c, rows, definition == METRICS_PYG ? rows->raw_dev : rows->unit_dev));
+    define(values, &c, definition);
+out:
+    mem_free(c.size);
+    mem_free(c.sum);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* metrics.c - all metrics of one set of representations; see metrics.h. */
+#include "metrics/metrics.h"
+
+#include <math.h>
+
+#include "core/mem.h"
+#include "metrics/parts.h"
+
+const char *metrics_definition_name(metrics_definition definition) {
+    static const char *const names[METRICS_DEFINITIONS] = {"authors", "paper", "pyg"};
+    return names[definition];
+}
+
+int64_t metrics_step(int64_t n) {
+    int64_t rows = METRICS_PAIRS / n;
+    return rows < 1 ? 1 : rows < n ? rows : n;
+}
+
+void metrics_unit_rows(float *unit, float *lengths, const float *rows, int64_t n, int64_t d) {
+    for (int64_t v = 0; v < n; v++) {
+        double square = 0;
+        for (int64_t j = 0; j < d; j++)
+            square += (double)rows[v * d + j] * (double)rows[v * d + j];
+        double length = sqrt(square);
+        for (int64_t j = 0; j < d; j++)
+            unit[v * d + j] = length > 0 ? (float)((double)rows[v * d + j] / length) : 0.0f;
+        if (lengths)
+            lengths[v] = (float)length;
+    }
+}
+
+static int64_t padded(int64_t count) { return (count + 15) / 16 * 16; }
+
+static fathom_status upload_rows(metrics_rows *rows) {
+    float *lengths = NULL;
+    int64_t n = rows->n, d = rows->d, block = padded(n * d);
+    fathom_status status;
+    TRY_OUT(mem_new(&rows->unit, n, d, sizeof *rows->unit, "unit rows"));
+    TRY_OUT(mem_new(&lengths, n, 1, sizeof *lengths, "lengths of the rows"));
+    metrics_unit_rows(rows->unit, lengths, rows->raw, n, d);
+    TRY_OUT(be_alloc(rows->dev, &rows->buf, be_floats(2 * block + n), "representations"));
+    rows->raw_dev = be_view(rows->buf, 0, n, d);
+    rows->unit_dev = be_view(rows->buf, block, n, d);
+    rows->norm_dev = be_vector(rows->buf, 2 * block, n);
+    TRY_OUT(be_upload(rows->dev, rows->buf, 0, rows->raw, be_floats(n * d)));
+    TRY_OUT(be_upload(rows->dev, rows->buf, be_floats(block), rows->unit, be_floats(n * d)));
+    TRY_OUT(be_upload(rows->dev, rows->buf, be_floats(2 * block), lengths, be_floats(n)));
+out:
+    mem_free(lengths);
+    return status;
+}
+
+static fathom_status check(const metrics_input *in) {
+    if (in->nodes < 1 || in->width < 1)
+        return fail(FATHOM_DATA, "representations of %lld x %lld have no metrics", (long long)in->nodes,
+                    (long long)in->width);
+    for (int64_t i = 0; i < in->nodes * in->width; i++)
+        if (!isfinite(in->h[i]))
+            return fail(FATHOM_NUMERIC, "the representation of node %lld is not finite in column %lld",
+                        (long long)(i / in->width), (long long)(i % in->width));
+    if (in->features && in->features->rows != in->nodes)
+        return fail(FATHOM_DATA, "%lld representations, but features of %d nodes", (long long)in->nodes,
+                    in->features->rows);
+    if (in->graph && in->graph->nodes != in->nodes)
+        return fail(FATHOM_DATA, "%lld representations, but a graph of %d nodes", (long long)in->nodes,
+                    in->graph->nodes);
+    return FATHOM_OK;
+}
+
+fathom_status metrics_compute(metrics_values *values, be_device *dev, const metrics_input *in,
+                              metrics_definition definition) {
+    metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h};
+    fathom_status status;
+    *values = (metrics_values){0};
+#define X(name) values->name = NAN;
+    METRICS_LIST(X)
+#undef X
+    TRY(check(in));
+    TRY_OUT(upload_rows(&rows));
+    if (in->labels)
+        TRY_OUT(metrics_group_distance(values, &rows, in, definition));
+    if (in->features)
+        TRY_OUT(metrics_information_gain(&values->instance_information_gain, dev, in));
+    if (in->graph)
+        TRY_OUT(metrics_dirichlet(&values->dirichlet_energy, &values->dirichlet_energy_mean, &rows, in->graph));
+    TRY_OUT(metrics_mad(&values->mean_average_distance, &rows));
+out:
+    be_free(dev, rows.buf);
+    mem_free(rows.unit);
+    return status;
+}

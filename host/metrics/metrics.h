@@ -1,0 +1,46 @@
+/* metrics.h - how over-smoothed representations are. Pairwise work runs on a device in launches of at most 2^26 pairs,
+ * sums are taken in double on the host, no n x n matrix ever exists. Formulas stand in the files named below.
+ *
+ *     metrics_input in = {.nodes = n, .width = d, .h = h, .labels = y, .classes = C, .features = &x, .graph = &g};
+ *     metrics_values values;
+ *     TRY(metrics_compute(&values, dev, &in, METRICS_AUTHORS)); */
+#ifndef METRICS_METRICS_H
+#define METRICS_METRICS_H
+
+#include "backend/backend.h"
+#include "data/data.h"
+
+/* The three definitions of the group distance ratio that are in use. */
+typedef enum metrics_definition { METRICS_AUTHORS, METRICS_PAPER, METRICS_PYG, METRICS_DEFINITIONS } metrics_definition;
+const char *metrics_definition_name(metrics_definition definition);
+
+/* X(name): a double in metrics_values, a field in every JSON result. */
+#define METRICS_LIST(X)          \
+    X(instance_information_gain) \
+    X(group_distance_ratio)      \
+    X(intra_group_distance)      \
+    X(inter_group_distance)      \
+    X(dirichlet_energy)          \
+    X(dirichlet_energy_mean)     \
+    X(mean_average_distance)
+
+typedef struct metrics_values { /* NaN: cannot be had from what was given; infinite: the ratio when only intra is 0 */
+#define X(name) double name;
+    METRICS_LIST(X)
+#undef X
+    int32_t empty_classes; /* left out of the group distances */
+} metrics_values;
+
+typedef struct metrics_input {
+    int64_t nodes, width;
+    const float *h;        /* n x d representations, raw */
+    const int32_t *labels; /* n, -1 = none; NULL: no group distances */
+    int32_t classes;
+    const data_features *features; /* as loaded; NULL: no information gain */
+    const data_graph *graph;       /* NULL: no Dirichlet energies */
+} metrics_input;
+
+fathom_status metrics_compute(metrics_values *values, be_device *dev, const metrics_input *in,
+                              metrics_definition definition);
+
+#endif

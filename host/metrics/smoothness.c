@@ -1,0 +1,80 @@
+/* smoothness.c - metrics that need no labels.
+ *
+ * Dirichlet energy (Cai and Wang 2020):  1/2 sum over ordered edges ||h_u / sqrt(1 + d_u) - h_v / sqrt(1 + d_v)||^2
+ * its mean form (Rusch and others 2023): 1/n sum_u sum_{v in N(u)} ||h_u - h_v||^2
+ * Mean average distance (Chen and others 2020): D_ij = 1 - cos(h_i, h_j); the mean of the entries above 1e-12 of each
+ * row, then of the rows that have any; none: 0. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "metrics/parts.h"
+
+static fathom_status sum_energy(double *sum, const metrics_rows *rows, const be_csr *a, be_buf *buf, be_mat w,
+                                float *host) {
+    TRY(be_dirichlet(rows->dev,
+                     &(be_dirichlet_args){.e = be_vector(buf, 0, rows->n), .a = *a, .x = rows->raw_dev, .w = w}));
+    TRY(be_download(rows->dev, host, buf, 0, be_floats(rows->n)));
+    *sum = 0;
+    for (int64_t v = 0; v < rows->n; v++)
+        *sum += (double)host[v];
+    return FATHOM_OK;
+}
+
+fathom_status metrics_dirichlet(double *energy, double *mean, const metrics_rows *rows, const data_graph *graph) {
+    int64_t n = rows->n;
+    be_csr a = {0};
+    be_buf *buf = NULL;
+    float *host = NULL;
+    double sum;
+    fathom_status status;
+    *energy = *mean = 0;
+    if (graph->edges == 0)
+        return FATHOM_OK;
+    TRY_OUT(mem_new(&host, n, 1, sizeof *host, "energies"));
+    TRY_OUT(be_csr_upload(rows->dev, &a, n, n, graph->offsets, graph->columns, NULL, "graph"));
+    TRY_OUT(be_alloc(rows->dev, &buf, be_floats(2 * n), "energies"));
+    for (int64_t v = 0; v < n; v++)
+        host[v] = (float)(1.0 / sqrt((double)(graph->offsets[v + 1] - graph->offsets[v] + 1)));
+    TRY_OUT(be_upload(rows->dev, buf, be_floats(n), host, be_floats(n)));
+    TRY_OUT(sum_energy(&sum, rows, &a, buf, be_vector(buf, n, n), host));
+    *energy = 0.5 * sum;
+    TRY_OUT(sum_energy(&sum, rows, &a, buf, (be_mat){0}, host));
+    *mean = sum / (double)n;
+out:
+    be_csr_free(rows->dev, &a);
+    be_free(rows->dev, buf);
+    mem_free(host);
+    return status;
+}
+
+fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
+    int64_t n = rows->n, step = metrics_step(n), with_any = 0;
+    be_buf *buf = NULL;
+    float *sums = NULL;
+    int32_t *counts = NULL;
+    double total = 0;
+    fathom_status status;
+    TRY_OUT(mem_new(&sums, step, 1, sizeof *sums, "distances"));
+    TRY_OUT(mem_new(&counts, step, 1, sizeof *counts, "counts"));
+    TRY_OUT(be_alloc(rows->dev, &buf, be_floats(2 * step), "distances"));
+    for (int64_t first = 0; first < n; first += step) {
+        int64_t count = first + step < n ? step : n - first;
+        TRY_OUT(be_mad_fold(rows->dev, &(be_mad_fold_args){.sum = be_vector(buf, 0, count),
+                                                           .count = be_int_view(buf, step, count),
+                                                           .x = rows->unit_dev,
+                                                           .norm = rows->norm_dev,
+                                                           .first = first}));
+        TRY_OUT(be_download(rows->dev, sums, buf, 0, be_floats(count)));
+        TRY_OUT(be_download(rows->dev, counts, buf, be_floats(step), be_floats(count)));
+        for (int64_t i = 0; i < count; i++) {
+            total += counts[i] > 0 ? (double)sums[i] / counts[i] : 0;
+            with_any += counts[i] > 0;
+        }
+    }
+    *mad = with_any ? total / (double)with_any : 0;
+out:
+    be_free(rows->dev, buf);
+    mem_free(sums);
+    mem_free(counts);
+    return status;
+}

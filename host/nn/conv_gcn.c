@@ -1,0 +1,56 @@
+/* conv_gcn.c - graph convolution, no bias:
+ *
+ *   P = H W            n x in times in x out (layer 0: sparse features)
+ *   Z = Â P            Â symmetric
+ * backward, gZ given:
+ *   gP = Â gZ,  gW += H' gP,  gH = gP W'
+ *
+ * Dropout on the input of the first and of the last layer; relu after every layer, the last one too. */
+#include "nn/layers.h"
+
+static void widths(int64_t *in, int64_t *out, const nn_config *c, const nn_shape *s, int64_t k) {
+    *in = k == 0 ? s->features : c->hidden;
+    *out = k == c->layers - 1 ? s->classes : c->hidden;
+}
+
+static bool drops(const nn_config *c, int64_t k) { return k == 0 || k == c->layers - 1; }
+
+static void declare(nn_model *m, int64_t k) {
+    nn_layer *l = &m->layers[k];
+    nn_declare(m, (nn_declaration){&l->w.w, &l->g.w, NN_TRAINED, l->in, l->out, true, 2, nn_glorot(l->in, l->out), 0},
+               "convs.%lld.lin.weight", (long long)k);
+}
+
+static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
+    const nn_layer *l = &m->layers[k];
+    be_mat p = nn_product(m, l->out);
+    if (k == 0)
+        TRY(nn_project(m, pass, p, l->w.w));
+    else
+        TRY(be_gemm(m->dev, &(be_gemm_args){.c = p, .a = nn_acts_of(m, pass, k - 1).h, .b = l->w.w, .alpha = 1.0f}));
+    return be_spmm(
+        m->dev,
+        &(be_spmm_args){.y = nn_acts_of(m, pass, k).z, .a = m->in->a, .val = m->in->ahat, .x = p, .alpha = 1.0f});
+}
+
+static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
+    nn_layer *l = &m->layers[k];
+    be_mat gp = nn_product(m, l->out);
+    TRY(be_spmm(m->dev, &(be_spmm_args){.y = gp, .a = m->in->a, .val = m->in->ahat, .x = m->flow, .alpha = 1.0f}));
+    if (k == 0)
+        return nn_project_backward(m, pass, l->g.w, gp);
+    TRY(be_gemm(m->dev,
+                &(be_gemm_args){.c = l->g.w, .a = m->acts[k - 1].h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
+    nn_flow_width(m, l->in);
+    return be_gemm(m->dev, &(be_gemm_args){.c = m->flow, .a = gp, .b = l->w.w, .tb = true, .alpha = 1.0f});
+}
+
+const nn_conv nn_conv_gcn = {
+    .name = "gcn",
+    .relu = true,
+    .widths = widths,
+    .drops = drops,
+    .declare = declare,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,141 @@
+/* params.c - the list of a model's parameters: names, shapes in memory and on disk, places in the block, first values.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/mem.h"
+#include "core/random.h"
+#include "nn/layers.h"
+
+#define ALIGN 16 /* floats: every parameter starts on a cache line */
+
+double nn_glorot(int64_t fan_in, int64_t fan_out) { return sqrt(6.0 / (double)(fan_in + fan_out)); }
+
+void nn_declare(nn_model *m, nn_declaration d, const char *name_format, ...) {
+    if (m->declared == FATHOM_OK && m->param_count == m->param_room) {
+        int64_t room = m->param_room ? 2 * m->param_room : 32;
+        m->declared = mem_grow(&m->params, m->param_room, room, sizeof *m->params, "list of parameters");
+        if (m->declared == FATHOM_OK)
+            m->param_room = room;
+    }
+    if (m->declared != FATHOM_OK)
+        return;
+    nn_param *p = &m->params[m->param_count++];
+    *p = (nn_param){.part = d.part,
+                    .rows = d.rows,
+                    .cols = d.cols,
+                    .dims = d.dims,
+                    .transposed = d.transposed,
+                    .limit = (float)d.limit,
+                    .value = (float)d.value,
+                    .view = d.view,
+                    .grad = d.grad};
+    va_list args;
+    va_start(args, name_format);
+    vsnprintf(p->name, sizeof p->name, name_format, args);
+    va_end(args);
+    if (d.dims == 1) {
+        p->shape[0] = d.rows * d.cols;
+    } else if (d.dims == 2) {
+        p->shape[0] = d.transposed ? d.cols : d.rows;
+        p->shape[1] = d.transposed ? d.rows : d.cols;
+    } else { /* attention of one head */
+        p->shape[0] = p->shape[1] = 1;
+        p->shape[2] = d.cols;
+    }
+}
+
+/* Trained first, then fixed, then running; the gaps of the padding stay 0 under Adam. */
+void nn_params_lay(nn_model *m) {
+    int64_t off = 0;
+    for (int part = NN_TRAINED; part <= NN_RUNNING; part++) {
+        for (int64_t i = 0; i < m->param_count; i++) {
+            nn_param *p = &m->params[i];
+            if ((int)p->part != part)
+                continue;
+            p->off = off;
+            off += (p->rows * p->cols + ALIGN - 1) / ALIGN * ALIGN;
+            if (part == NN_TRAINED)
+                m->bytes.parameters += p->rows * p->cols;
+        }
+        if (part == NN_TRAINED)
+            m->trained = off;
+    }
+    m->total = off;
+}
+
+void nn_params_view(nn_model *m) {
+    for (int64_t i = 0; i < m->param_count; i++) {
+        const nn_param *p = &m->params[i];
+        *p->view = be_view(m->weights.buf, m->weights.off + p->off, p->rows, p->cols);
+        if (p->part == NN_TRAINED)
+            *p->grad = be_view(m->grads.buf, m->grads.off + p->off, p->rows, p->cols);
+    }
+}
+
+/* Element e of parameter i is draw e of stream RANDOM_WEIGHTS, layer i, in the order of the disk. */
+static void first_values(float *block, const nn_param *p, uint32_t number, uint64_t seed) {
+    int64_t count = p->rows * p->cols;
+    for (int64_t e = 0; e < count; e++) {
+        float value = p->value;
+        if (p->limit > 0.0f) {
+            float unit = random_unit(random_bits(seed, RANDOM_WEIGHTS, 0, number, (uint64_t)e));
+            value = p->limit * (2.0f * unit - 1.0f);
+        }
+        int64_t at = p->transposed ? (e % p->rows) * p->cols + e / p->rows : e;
+        block[p->off + at] = value;
+    }
+}
+
+fathom_status nn_init(nn_model *m, uint64_t seed) {
+    float *block = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&block, m->total, 1, sizeof *block, "initial parameters"));
+    for (int64_t i = 0; i < m->param_count; i++)
+        first_values(block, &m->params[i], (uint32_t)i, seed);
+    TRY_OUT(nn_put(m, NN_WEIGHTS, block));
+    TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->grads}));
+    TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->moment1}));
+    TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->moment2}));
+    TRY_OUT(be_copy(m->dev, &(be_copy_args){.y = m->best, .x = m->weights}));
+out:
+    mem_free(block);
+    return status;
+}
+
+static const be_mat *block_of(const nn_model *m, nn_block block) {
+    const be_mat *const blocks[] = {[NN_WEIGHTS] = &m->weights,
+                                    [NN_GRADS] = &m->grads,
+                                    [NN_MOMENT1] = &m->moment1,
+                                    [NN_MOMENT2] = &m->moment2,
+                                    [NN_BEST] = &m->best};
+    return blocks[block];
+}
+
+int64_t nn_block_len(const nn_model *m, nn_block block) { return block_of(m, block)->cols; }
+
+fathom_status nn_get(float *values, const nn_model *m, nn_block block) {
+    const be_mat *b = block_of(m, block);
+    return be_download(m->dev, values, b->buf, be_floats(b->off), be_floats(b->cols));
+}
+
+fathom_status nn_put(nn_model *m, nn_block block, const float *values) {
+    const be_mat *b = block_of(m, block);
+    return be_upload(m->dev, b->buf, be_floats(b->off), values, be_floats(b->cols));
+}
+
+int64_t nn_param_count(const nn_model *m) { return m->param_count; }
+const nn_param *nn_param_at(const nn_model *m, int64_t index) { return &m->params[index]; }
+
+void nn_to_disk(float *out, const nn_param *p, const float *block) {
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t c = 0; c < p->cols; c++)
+            out[p->transposed ? c * p->rows + r : r * p->cols + c] = block[p->off + r * p->cols + c];
+}
+
+void nn_from_disk(float *block, const nn_param *p, const float *in) {
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t c = 0; c < p->cols; c++)
+            block[p->off + r * p->cols + c] = in[p->transposed ? c * p->rows + r : r * p->cols + c];
+}

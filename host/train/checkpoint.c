@@ -1,0 +1,153 @@
+/* checkpoint.c - writing and reading model files; see checkpoint.h. */
+#include "train/checkpoint.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+#define TRACKED "num_batches_tracked"
+
+static bool ends_with(const char *text, const char *end) {
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+/* ---- loading ---- */
+
+static fathom_status check_shape(const nn_param *p, const st_tensor *t) {
+    bool same = t->dims == p->dims;
+    for (int i = 0; i < p->dims && same; i++)
+        same = t->shape[i] == p->shape[i];
+    if (same)
+        return FATHOM_OK;
+    char has[80] = "", wants[80] = "";
+    for (int i = 0; i < t->dims && i < 4; i++)
+        snprintf(has + strlen(has), sizeof has - strlen(has), "%s%" PRId64, i ? " x " : "", t->shape[i]);
+    for (int i = 0; i < p->dims; i++)
+        snprintf(wants + strlen(wants), sizeof wants - strlen(wants), "%s%" PRId64, i ? " x " : "", p->shape[i]);
+    return fail(FATHOM_DATA,
+                "%s is %s in the checkpoint, but %s in this model: it was made for other data or with other options",
+                p->name, has[0] ? has : "a single number", wants);
+}
+
+fathom_status checkpoint_load(nn_model *model, const st_file *file) {
+    float *block = NULL, *values = NULL;
+    fathom_status status;
+    size_t used = 0;
+    int64_t length = nn_block_len(model, NN_WEIGHTS);
+    TRY_OUT(mem_new(&block, length, 1, sizeof *block, "parameters"));
+    TRY_OUT(mem_new(&values, length, 1, sizeof *values, "parameters"));
+    for (int64_t i = 0; i < nn_param_count(model); i++) {
+        const nn_param *p = nn_param_at(model, i);
+        const st_tensor *t = st_find(file, p->name);
+        if (!t) {
+            status = fail(FATHOM_DATA, "the checkpoint has no %s: it was made by another model or with other options",
+                          p->name);
+            goto out;
+        }
+        TRY_OUT(check_shape(p, t));
+        TRY_OUT(st_floats(values, t));
+        for (int64_t e = 0; e < t->count; e++)
+            if (!isfinite(values[e])) {
+                status = fail(FATHOM_DATA, "%s holds a value that is not finite", p->name);
+                goto out;
+            }
+        nn_from_disk(block, p, values);
+        used++;
+    }
+    for (size_t i = 0; i < st_count(file); i++)
+        used += ends_with(st_at(file, i)->name, TRACKED);
+    for (size_t i = 0; i < st_count(file) && used != st_count(file); i++) {
+        const char *name = st_at(file, i)->name;
+        bool known = ends_with(name, TRACKED);
+        for (int64_t k = 0; k < nn_param_count(model) && !known; k++)
+            known = strcmp(nn_param_at(model, k)->name, name) == 0;
+        if (!known) {
+            status = fail(FATHOM_DATA, "the checkpoint has %s, which this model does not", name);
+            goto out;
+        }
+    }
+    TRY_OUT(nn_put(model, NN_WEIGHTS, block));
+out:
+    mem_free(block);
+    mem_free(values);
+    return status;
+}
+
+/* ---- saving ---- */
+
+typedef struct saver {
+    st_tensor *tensors;
+    char (*names)[sizeof(((nn_param *)0)->name)];
+    size_t count;
+    float *values; /* all parameters in the order of the disk */
+    int64_t next;
+} saver;
+
+static void add_param(saver *s, const nn_param *p, const float *block) {
+    int64_t count = p->rows * p->cols;
+    nn_to_disk(s->values + s->next, p, block);
+    st_tensor *t = &s->tensors[s->count++];
+    *t = (st_tensor){.name = p->name,
+                     .type = ST_F32,
+                     .dims = p->dims,
+                     .count = count,
+                     .data = s->values + s->next,
+                     .bytes = (size_t)count * sizeof(float)};
+    memcpy(t->shape, p->shape, sizeof p->shape);
+    s->next += count;
+}
+
+/* norms.K.norm.running_var brings norms.K.norm.num_batches_tracked, a single I64, as PyTorch has it. */
+static void add_tracked(saver *s, const nn_param *p, const int64_t *batches) {
+    char *name = s->names[s->count];
+    size_t stem = strlen(p->name) - strlen("running_var");
+    snprintf(name, sizeof *s->names, "%.*s" TRACKED, (int)stem, p->name);
+    s->tensors[s->count++] =
+        (st_tensor){.name = name, .type = ST_I64, .count = 1, .data = batches, .bytes = sizeof *batches};
+}
+
+static fathom_status save(const char *path, const saver *s, const nn_config *c, const char *preset) {
+    char layers[24], hidden[24], groups[24], lambda[32], alpha[32], theta[32];
+    snprintf(layers, sizeof layers, "%" PRId64, c->layers);
+    snprintf(hidden, sizeof hidden, "%" PRId64, c->hidden);
+    snprintf(groups, sizeof groups, "%" PRId64, c->groups);
+    snprintf(lambda, sizeof lambda, "%.17g", c->lambda);
+    snprintf(alpha, sizeof alpha, "%.17g", c->alpha);
+    snprintf(theta, sizeof theta, "%.17g", c->theta);
+    const st_meta_entry meta[] = {{"format", "pt"},
+                                  {"model", nn_conv_name(c->model)},
+                                  {"norm", nn_norm_name(c->norm)},
+                                  {"layers", layers},
+                                  {"hidden", hidden},
+                                  {"groups", groups},
+                                  {"lambda", lambda},
+                                  {"preset", preset},
+                                  {"alpha", alpha},
+                                  {"theta", theta}};
+    return st_save(path, s->tensors, s->count, meta, sizeof meta / sizeof *meta);
+}
+
+fathom_status checkpoint_save(const char *path, const nn_model *model, const float *block, int64_t batches,
+                              const char *preset) {
+    saver s = {0};
+    fathom_status status;
+    int64_t count = nn_param_count(model);
+    TRY_OUT(mem_new(&s.tensors, 2 * count, 1, sizeof *s.tensors, "checkpoint"));
+    TRY_OUT(mem_new(&s.names, 2 * count, 1, sizeof *s.names, "checkpoint"));
+    TRY_OUT(mem_new(&s.values, nn_block_len(model, NN_WEIGHTS), 1, sizeof *s.values, "checkpoint"));
+    for (int64_t i = 0; i < count; i++) /* first, so that 8-byte numbers lie at multiples of 8 */
+        if (nn_param_at(model, i)->part == NN_RUNNING && ends_with(nn_param_at(model, i)->name, "running_var"))
+            add_tracked(&s, nn_param_at(model, i), &batches);
+    for (int64_t i = 0; i < count; i++)
+        add_param(&s, nn_param_at(model, i), block);
+    TRY_OUT(save(path, &s, nn_model_config(model), preset));
+out:
+    mem_free(s.tensors);
+    mem_free(s.names);
+    mem_free(s.values);
+    return status;
+}

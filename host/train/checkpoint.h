@@ -1,0 +1,31 @@
+/* checkpoint.h - models on disk: safetensors with the names of PyTorch Geometric modules.
+ *
+ *     st_file *file = NULL;
+ *     TRY(st_load(&file, path));
+ *     nn_config config = checkpoint_unknown();            // or with what the user says
+ *     TRY(checkpoint_config(&config, &preset, file));
+ *     ... nn_model_make ...
+ *     TRY(checkpoint_load(model, file)); */
+#ifndef TRAIN_CHECKPOINT_H
+#define TRAIN_CHECKPOINT_H
+
+#include "core/safetensors.h"
+#include "nn/nn.h"
+
+/* A configuration in which nothing is known yet. */
+nn_config checkpoint_unknown(void);
+
+/* Fills what is still unknown from the metadata, then from the shapes; what neither tells is asked for by the name of
+ * its option. */
+fathom_status checkpoint_config(nn_config *config, const st_file *file);
+
+/* Puts the file's values into the model's weights: every parameter must be there with its shape, and nothing else
+ * (num_batches_tracked is ignored). */
+fathom_status checkpoint_load(nn_model *model, const st_file *file);
+
+/* Writes a block (the weights or the best ones, nn_get) as a model file. `batches` is how many training passes the
+ * running estimates have seen; `preset` goes into the metadata. */
+fathom_status checkpoint_save(const char *path, const nn_model *model, const float *block, int64_t batches,
+                              const char *preset);
+
+#endif

@@ -1,0 +1,118 @@
+/* checkpoint_config.c - what a model file says about its model: metadata first, then the shapes of its tensors. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/checkpoint.h"
+
+nn_config checkpoint_unknown(void) {
+    return (nn_config){
+        .model = NN_CONV_COUNT, .norm = NN_NORM_COUNT, .lambda = NAN, .momentum = 0.3, .alpha = NAN, .theta = NAN};
+}
+
+/* ---- metadata ---- */
+
+static fathom_status meta_count(int64_t *value, const st_file *file, const char *key) {
+    const char *text = st_meta(file, key);
+    char *end;
+    if (!text || *value > 0)
+        return FATHOM_OK;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return end != text && !*end && !errno && *value > 0
+               ? FATHOM_OK
+               : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a whole number above 0", key, text);
+}
+
+static fathom_status meta_real(double *value, const st_file *file, const char *key) {
+    const char *text = st_meta(file, key);
+    char *end;
+    if (!text || !isnan(*value))
+        return FATHOM_OK;
+    *value = strtod(text, &end);
+    return end != text && !*end && isfinite(*value)
+               ? FATHOM_OK
+               : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a number", key, text);
+}
+
+static fathom_status from_metadata(nn_config *c, const st_file *file) {
+    const char *model = st_meta(file, "model"), *norm = st_meta(file, "norm");
+    if (model && c->model == NN_CONV_COUNT && !nn_conv_find(&c->model, model))
+        return fail(FATHOM_DATA, "the checkpoint names a model '%s' that fathom does not have", model);
+    if (norm && c->norm == NN_NORM_COUNT && !nn_norm_find(&c->norm, norm))
+        return fail(FATHOM_DATA, "the checkpoint names a norm '%s' that fathom does not have", norm);
+    TRY(meta_count(&c->layers, file, "layers"));
+    TRY(meta_count(&c->hidden, file, "hidden"));
+    TRY(meta_count(&c->groups, file, "groups"));
+    TRY(meta_real(&c->lambda, file, "lambda"));
+    TRY(meta_real(&c->alpha, file, "alpha"));
+    return meta_real(&c->theta, file, "theta");
+}
+
+/* ---- shapes ---- */
+
+/* How many K there are with PREFIX.K.SUFFIX in the file. */
+static int64_t count_layers(const st_file *file, const char *prefix, const char *suffix) {
+    char name[64];
+    for (int64_t k = 0;; k++) {
+        snprintf(name, sizeof name, "%s.%" PRId64 ".%s", prefix, k, suffix);
+        if (!st_find(file, name))
+            return k;
+    }
+}
+
+static int64_t length(const st_file *file, const char *name, int dim) {
+    const st_tensor *t = st_find(file, name);
+    return t && t->dims > dim ? t->shape[dim] : 0;
+}
+
+static void from_shapes(nn_config *c, const st_file *file) {
+    int64_t lins = count_layers(file, "convs", "lin.weight"), squares = count_layers(file, "convs", "weight1");
+    int64_t batch = count_layers(file, "norms", "module.weight"), group = count_layers(file, "norms", "lin.weight");
+    int64_t norms = batch ? batch : group;
+    if (c->model == NN_CONV_COUNT) {
+        if (squares)
+            c->model = NN_GCNII;
+        else if (st_find(file, "convs.0.att_src"))
+            c->model = NN_GAT;
+        else if (lins == 1 && norms > 1)
+            c->model = NN_SGC;
+        else if (lins > 1 || norms == 1)
+            c->model = NN_GCN;
+    }
+    if (c->norm == NN_NORM_COUNT && norms)
+        c->norm = batch ? NN_BATCH : NN_GROUP;
+    if (c->layers <= 0)
+        c->layers = c->model == NN_GCNII ? squares : c->model == NN_SGC ? norms : lins;
+    if (c->hidden <= 0)
+        c->hidden = c->model == NN_GCNII ? length(file, "lins.0.weight", 0)
+                    : lins > 1           ? length(file, "convs.0.lin.weight", 0)
+                                         : 16; /* no layer is that wide */
+    if (c->groups <= 0)
+        c->groups = group ? length(file, "norms.0.lin.weight", 0) : 10;
+}
+
+fathom_status checkpoint_config(nn_config *c, const st_file *file) {
+    TRY(from_metadata(c, file));
+    from_shapes(c, file);
+    c->assign_bias = st_find(file, "norms.0.lin.bias") != NULL;
+    const struct {
+        bool unknown;
+        const char *what, *option;
+    } needs[] = {
+        {c->model == NN_CONV_COUNT, "which model it is", "--model"},
+        {c->norm == NN_NORM_COUNT, "which norm it was trained with", "--norm"},
+        {c->layers <= 0, "how many layers it has", "--layers"},
+        {c->norm == NN_GROUP && isnan(c->lambda), "which lambda it was trained with", "--lambda"},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (needs[i].unknown)
+            return fail(FATHOM_USAGE, "the checkpoint does not say %s: give %s", needs[i].what, needs[i].option);
+    c->lambda = isnan(c->lambda) ? 0.01 : c->lambda;
+    c->alpha = isnan(c->alpha) ? 0.1 : c->alpha; /* GCNII's own values, also train's defaults */
+    c->theta = isnan(c->theta) ? 0.5 : c->theta;
+    return nn_config_check(c);
+}
