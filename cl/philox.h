@@ -10,7 +10,7 @@
 #ifndef PHILOX_H
 #define PHILOX_H
 
-#ifdef __OPENCL_VERSION__
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 typedef uint philox_u32;
 typedef ulong philox_u64;
 #else

@@ -23,7 +23,7 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/cl/embed.cmake)
     add_custom_command(OUTPUT ${EMBEDDED_KERNELS}
         COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${CMAKE_SOURCE_DIR}/cl -D OUTPUT=${EMBEDDED_KERNELS}
             -P ${CMAKE_SOURCE_DIR}/cl/embed.cmake
-        DEPENDS ${KERNEL_SOURCES} ${CMAKE_SOURCE_DIR}/cl/embed.cmake
+        DEPENDS ${KERNEL_SOURCES} ${CMAKE_SOURCE_DIR}/cl/embed.cmake ${CMAKE_SOURCE_DIR}/host/backend/opencl/ocl_kernels.h
         COMMENT "Embedding the OpenCL kernels" VERBATIM)
 endif()
 

@@ -51,6 +51,17 @@ done <verbs
 expect_exit 0 "$FATHOM" --version
 grep -Eqx 'fathom [0-9]+\.[0-9]+\.[0-9]+' out || fail "--version prints $(cat out)"
 
+# --- verbs of two words: the first alone lists them
+if grep -q '^data ' verbs; then
+    expect_exit 0 "$FATHOM" data --help
+    grep -q '^  data info ' out || fail "data --help does not list data info: $(cat out)"
+    if grep -q '^  devices ' out; then fail "data --help lists other verbs"; fi
+    expect_exit 2 "$FATHOM" data
+    grep -q '^fathom: data needs one of .*info' err || fail "'fathom data' says: $(cat err)"
+    expect_exit 2 "$FATHOM" data infoo
+    grep -q "'infoo'; did you mean info?" err || fail "'fathom data infoo' says: $(cat err)"
+fi
+
 # --- bad input: exit code | words | what the sentence has in it
 while IFS='|' read -r code words sentence; do
     # shellcheck disable=SC2086

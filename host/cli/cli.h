@@ -27,7 +27,11 @@
 #define VERBS(X) \
     X(devices)   \
     X(doctor)    \
-    X(selftest)
+    X(selftest)  \
+    X(train)     \
+    X(eval)      \
+    X(metrics)   \
+    X(demo)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)
@@ -59,7 +63,8 @@ int terminal_width(void);
 const char *bytes_text(uint64_t bytes);
 
 /* A table: cells[row * columns + column], the first row the heads; columns as wide as their widest cell. On a terminal
- * too narrow for it, column `shrink` is cut with "...". `right` has a bit for each column flushed right. */
+ * too narrow for it, cells of column `shrink` are cut with "...", then those of the widest columns. `right` has a bit
+ * for each column flushed right. */
 void print_table(const char *const *cells, size_t rows, size_t columns, size_t shrink, unsigned right);
 
 /* Prints `text` from column `column` on and ends the line; lines are broken at spaces to `width` columns (0: not), and

@@ -150,7 +150,7 @@ static fathom_status run(const void *given) {
 
 const struct verb verb_doctor = {
     "doctor",
-    "look at this machine: what is installed, what is missing, and the remedy",
+    "look at this machine: what is there, what is missing, and the remedy",
     NULL,
     "fathom doctor\n",
     NULL,

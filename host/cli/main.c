@@ -89,11 +89,9 @@ static fathom_status dispatch(int count, char *const *words) {
         opt_print_help(stdout, verb);
     else if (verb)
         return run_verb(verb, count - used, words + used);
-    else if (verb_is_family(words[0]) && (help ? count == 1 : count > 1 && is_help(words[1]))) {
-        printf("usage: fathom %s ... [options]\n\n", words[0]);
-        verb_print_list(stdout, words[0]);
-        printf("\nexample:\n  fathom help %s\n", words[0]);
-    } else
+    else if (verb_is_family(words[0]) && (help ? count == 1 : count > 1 && is_help(words[1])))
+        verb_print_family(stdout, words[0]);
+    else
         return verb_fail(count, words);
     return FATHOM_OK;
 }

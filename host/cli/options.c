@@ -230,7 +230,7 @@ fathom_status opt_parse(void *options, const struct verb *verb, int count, char 
     }
     for (size_t i = 0; !common->help && (row = opt_row_at(verb, i)); i++)
         if (row->fallback == OPT_REQUIRED && !(common->given >> i & 1))
-            return fail(FATHOM_USAGE, "fathom %s needs %s%s%s; see fathom %s --help", verb->name, title(row),
+            return fail(FATHOM_USAGE, "%s needs %s%s%s; see fathom %s --help", verb->name, title(row),
                         row->name ? " " : "", row->name ? row->argument : "", verb->name);
     return FATHOM_OK;
 }

@@ -61,16 +61,29 @@ void progress_end(void) {
     state.progress_line = false;
 }
 
+/* The columns of the terminal behind standard error, 0 when it is none. */
+static int talk_width(void) {
+    struct winsize size;
+    if (!is_screen(stderr))
+        return 0;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
 void say(const char *format, ...) {
+    char text[2 * CORE_MESSAGE_MAX];
     va_list args;
     if (state.quiet)
         return;
     progress_end();
     flush_results();
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    int width = talk_width();
+    if (width > 0 && strlen(text) > (size_t)width)
+        print_wrapped(stderr, text, 0, 2, width);
+    else
+        fprintf(stderr, "%s\n", text);
 }
 
 void progress(const char *format, ...) {
@@ -88,9 +101,7 @@ void progress(const char *format, ...) {
     va_end(args);
     flush_results();
     if (screen) {
-        struct winsize size;
-        int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
-        fprintf(stderr, "\r%.*s\033[K", width - 1, text);
+        fprintf(stderr, "\r%.*s\033[K", talk_width() - 1, text);
         fflush(stderr);
         state.progress_line = true;
     } else {
@@ -120,7 +131,8 @@ void output_failure(fathom_status status) {
     const char *sentence = fathom_last_error()[0] ? fathom_last_error() : fathom_status_text(status);
     progress_end();
     flush_results();
-    fprintf(stderr, "%sfathom:%s %s\n", style(stderr, STYLE_BAD), style(stderr, STYLE_PLAIN), sentence);
+    fprintf(stderr, "%sfathom:%s ", style(stderr, STYLE_BAD), style(stderr, STYLE_PLAIN));
+    print_wrapped(stderr, sentence, 8, 2, talk_width());
     if (state.json && !state.json_printed) {
         json_escape(message, sizeof message, sentence);
         printf("{\"error\":{\"code\":%d,\"message\":\"%s\"}}\n", (int)status, message);

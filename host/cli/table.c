@@ -5,7 +5,7 @@
 
 #define COLUMNS_MAX 16
 #define GAP 2
-#define SHRINK_MIN 12
+#define SHRINK_MIN 16 /* the columns left to the one that is cut first before others are cut too */
 
 /* Characters, not bytes: what continues a UTF-8 sequence takes no room. */
 static size_t width_of(const char *text) {
@@ -43,10 +43,13 @@ void print_table(const char *const *cells, size_t rows, size_t columns, size_t s
             width[i % columns] = width_of(cells[i]);
     for (size_t c = 0; c < columns; c++)
         total += width[c] + (c + 1 < columns ? GAP : 0);
-    if (screen && total > screen) {
-        size_t over = total - screen;
-        size_t least = width[shrink] < SHRINK_MIN ? width[shrink] : SHRINK_MIN;
-        width[shrink] = width[shrink] > least + over ? width[shrink] - over : least;
+    for (; screen && total > screen; total--) {
+        size_t cut = shrink;
+        for (size_t c = 0; c < columns && width[shrink] <= SHRINK_MIN; c++)
+            cut = width[c] > width[cut] ? c : cut;
+        if (width[cut] <= SHRINK_MIN / 2)
+            break;
+        width[cut]--;
     }
     for (size_t r = 0; r < rows; r++) {
         printf("%s", r == 0 ? style(stdout, STYLE_BOLD) : "");

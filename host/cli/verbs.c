@@ -33,10 +33,14 @@ const struct verb *verb_find(int *used, int count, char *const *words) {
     return found;
 }
 
+static bool is_member(const struct verb *verb, const char *family) {
+    size_t length = strlen(family);
+    return strncmp(verb->name, family, length) == 0 && verb->name[length] == ' ';
+}
+
 bool verb_is_family(const char *word) {
-    size_t length = strlen(word);
     for (size_t i = 0; verbs[i]; i++)
-        if (strncmp(verbs[i]->name, word, length) == 0 && verbs[i]->name[length] == ' ')
+        if (is_member(verbs[i], word))
             return true;
     return false;
 }
@@ -45,17 +49,17 @@ bool verb_is_family(const char *word) {
 static fathom_status fail_member(const char *family, const char *word) {
     const char *names[VERBS_MAX];
     char list[512] = "", kind[96];
-    size_t count = 0, length = strlen(family);
+    size_t count = 0;
     for (size_t i = 0; verbs[i] && count < VERBS_MAX; i++) {
-        if (strncmp(verbs[i]->name, family, length) != 0 || verbs[i]->name[length] != ' ')
+        if (!is_member(verbs[i], family))
             continue;
-        names[count] = verbs[i]->name + length + 1;
+        names[count] = verbs[i]->name + strlen(family) + 1;
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", names[count]);
         count++;
     }
     if (!word)
-        return fail(FATHOM_USAGE, "fathom %s needs one of %s; see fathom %s --help", family, list, family);
+        return fail(FATHOM_USAGE, "%s needs one of %s; see fathom %s --help", family, list, family);
     snprintf(kind, sizeof kind, "word after fathom %.64s", family);
     return fail_unknown(FATHOM_USAGE, kind, word, names, count);
 }
@@ -80,10 +84,22 @@ fathom_status verb_fail(int count, char *const *words) {
 }
 
 void verb_print_list(FILE *file, const char *family) {
-    size_t length = family ? strlen(family) : 0, width = 0;
+    int width = 0;
     for (size_t i = 0; verbs[i]; i++)
-        width = strlen(verbs[i]->name) > width ? strlen(verbs[i]->name) : width;
+        width = (int)strlen(verbs[i]->name) > width ? (int)strlen(verbs[i]->name) : width;
+    for (size_t i = 0; verbs[i]; i++) {
+        if (family && !is_member(verbs[i], family))
+            continue;
+        fprintf(file, "  %-*s  ", width, verbs[i]->name);
+        print_wrapped(file, verbs[i]->help, width + 4, width + 4, 80);
+    }
+}
+
+void verb_print_family(FILE *file, const char *family) {
+    fprintf(file, "usage: fathom %s WORD [options]\n\n", family);
+    verb_print_list(file, family);
+    fprintf(file, "\nexamples:\n");
     for (size_t i = 0; verbs[i]; i++)
-        if (!family || (strncmp(verbs[i]->name, family, length) == 0 && strchr(" ", verbs[i]->name[length])))
-            fprintf(file, "  %-*s  %s\n", (int)width, verbs[i]->name, verbs[i]->help);
+        if (is_member(verbs[i], family))
+            fprintf(file, "  %.*s\n", (int)strcspn(verbs[i]->example, "\n"), verbs[i]->example);
 }

@@ -16,4 +16,7 @@ fathom_status verb_fail(int count, char *const *words);
 /* A line for each verb, or for those of one family. */
 void verb_print_list(FILE *file, const char *family);
 
+/* The help of a family. */
+void verb_print_family(FILE *file, const char *family);
+
 #endif

@@ -57,6 +57,10 @@ fathom_status build_group_stats(case_job *job, const op_case *c) {
     TRY(job->status);
     if (rvar)
         uniform(rvar, 0.5, 2);
+    if (c->flags & CASE_OFFSET) /* an error of the mean counts against the deviation, about 1 / G */
+        mean->unit = 1.0 / c->k;
+    if (c->flags & CASE_OFFSET && rmean)
+        rmean->unit = 1.0 / c->k;
     shape_inputs(h, s, c);
     ref_group_stats(mean->want, var->want, wanted(rmean), wanted(rvar), s->v, h->v, (double)MOMENTUM, c->n, c->d, c->k);
     TRY(job_place(job));

@@ -34,6 +34,10 @@ fathom_status build_col_stats(case_job *job, const op_case *c) {
     TRY(job->status);
     if (rvar)
         uniform(rvar, 0.5, 2);
+    if (c->flags & CASE_OFFSET) /* an error of the mean counts against the deviation */
+        mean->unit = 1;
+    if (c->flags & CASE_OFFSET && rmean)
+        rmean->unit = 1;
     shape_input(x, c);
     ref_col_stats(mean->want, var->want, wanted(rmean), wanted(rvar), x->v, (double)MOMENTUM, c->n, c->d);
     TRY(job_place(job));

@@ -32,6 +32,7 @@ typedef struct tensor {
     int64_t rows, cols, ld, off; /* ld and off in 32-bit words of the block */
     bool packed;                 /* ld = cols in every layout */
     bool exact_zeros;            /* zeros stand exactly where the oracle has them */
+    double unit;                 /* errors count against this size, not against the values' own; 0: their own */
     const struct tensor *same;   /* an output that is exactly this input */
     double *v, *want;            /* TYPE_FLOAT; want is there for outputs and starts as v */
     int32_t *i, *iwant;          /* TYPE_INT */

@@ -81,6 +81,8 @@ static bool close_values(const case_job *job, const tensor *t, case_result *r) {
             return false;
         }
     }
+    if (t->unit > 0)
+        size = t->unit * t->unit * (double)count;
     double nmse = error / (size > 1e-30 ? size : (double)count);
     r->nmse = nmse > r->nmse ? nmse : r->nmse;
     if (nmse <= job->c->bound)

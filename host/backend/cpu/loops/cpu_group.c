@@ -64,13 +64,15 @@ INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows
                        const int count) {
     int64_t d = h.cols;
     vf sum[8] = {{0}}, middle[8];
+    for (int c = 0; c < count; c++) /* sums about the first row, or that of a large mean loses digits */
+        middle[c] = row(s, rows.begin)[g + c] * vf_row(row(h, rows.begin), d, i);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         vf x = vf_row(row(h, v), d, i);
         for (int c = 0; c < count; c++)
-            sum[c] += row(s, v)[g + c] * x;
+            sum[c] += row(s, v)[g + c] * x - middle[c];
     }
     for (int c = 0; c < count; c++) {
-        middle[c] = sum[c] / (float)(rows.end - rows.begin);
+        middle[c] += sum[c] / (float)(rows.end - rows.begin);
         vf_row_set(mean + (g + c) * d, d, i, middle[c]);
         sum[c] = (vf){0};
     }

@@ -15,10 +15,10 @@ OP(col_stats) {
     for (int64_t b = mine.begin; b < mine.end; b++) {
         span rows = block_span(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
-            vf sum = {0}, centred = {0};
-            for (int64_t v = rows.begin; v < rows.end; v++)
-                sum += vf_row(row(a->x, v), d, i);
-            vf m = sum / (float)(rows.end - rows.begin);
+            vf first = vf_row(row(a->x, rows.begin), d, i), sum = {0}, centred = {0};
+            for (int64_t v = rows.begin; v < rows.end; v++) /* about a row, or the sum of a large mean loses digits */
+                sum += vf_row(row(a->x, v), d, i) - first;
+            vf m = first + sum / (float)(rows.end - rows.begin);
             for (int64_t v = rows.begin; v < rows.end; v++) {
                 vf x = vf_row(row(a->x, v), d, i) - m;
                 centred += x * x;

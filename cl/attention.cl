@@ -1,0 +1,135 @@
+/* attention.cl - one-head graph attention: scores, softmax over a node's entries, and their gradients. Row v of the
+ * CSR holds v's neighbours u; the aggregation itself is spmm with alpha as values. */
+#include "common.h"
+
+/* Computes: s_v = z_v . a_src, t_v = z_v . a_dst.   Shapes: z n x d, a_* 1 x d, s and t 1 x n.
+ * Launch: one item per node.   Order: columns rising. */
+__kernel void gat_scores(__global float *s, long so, __global float *t, long to, __global const float *z, long zo,
+                         long zld, __global const float *a_src, long aso, __global const float *a_dst, long ado, uint n,
+                         uint d) {
+    ulong v = get_global_id(0);
+    if (v >= n)
+        return;
+    __global const float *row = z + zo + (long)v * zld;
+    float src = 0.0f, dst = 0.0f;
+    for (uint j = 0; j < d; j++) {
+        src += row[j] * a_src[aso + j];
+        dst += row[j] * a_dst[ado + j];
+    }
+    s[so + (long)v] = src;
+    t[to + (long)v] = dst;
+}
+
+/* Computes: alpha[id] = softmax over row v of leakyrelu(s_u + t_v), the row's maximum subtracted.
+ * Shapes: alpha 1 x nnz by entry id, s 1 x cols, t 1 x rows.   Launch: one item per row.   Order: entries rising. */
+__kernel void gat_softmax(__global float *alpha, long ao, __global const long *ptr, long po, __global const int *idx,
+                          long io, __global const int *eid, long eo, uint has_eid, __global const float *s, long so,
+                          __global const float *t, long to, uint rows, float slope) {
+    ulong v = get_global_id(0);
+    if (v >= rows)
+        return;
+    long begin = ptr[po + (long)v], end = ptr[po + (long)v + 1];
+    float here = t[to + (long)v], most = -INFINITY, sum = 0.0f;
+    for (long e = begin; e < end; e++)
+        most = fmax(most, leaky(s[so + idx[io + e]] + here, slope));
+    for (long e = begin; e < end; e++) {
+        float p = exp(leaky(s[so + idx[io + e]] + here, slope) - most);
+        alpha[ao + (has_eid ? eid[eo + e] : e)] = p;
+        sum += p;
+    }
+    for (long e = begin; e < end; e++)
+        alpha[ao + (has_eid ? eid[eo + e] : e)] /= sum;
+}
+
+/* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge.
+ * Shapes: ge and alpha 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
+ * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns, then entries rising. */
+__kernel void gat_backward_edges(__global float *ge, long geo, __global float *gt, long gto, __global const long *ptr,
+                                 long po, __global const int *idx, long io, __global const int *eid, long eo,
+                                 uint has_eid, __global const float *alpha, long ao, __global const float *s, long so,
+                                 __global const float *t, long to, __global const float *gy, long gyo, long gyld,
+                                 __global const float *z, long zo, long zld, uint rows, uint d, act_args drop,
+                                 float slope) {
+    ulong v = get_global_id(0);
+    if (v >= rows)
+        return;
+    long begin = ptr[po + (long)v], end = ptr[po + (long)v + 1], held = -1;
+    __global const float *g = gy + gyo + (long)v * gyld;
+    float here = t[to + (long)v], mean = 0.0f, sum = 0.0f;
+    bits4 bits = no_bits();
+    for (long e = begin; e < end; e++) {
+        long id = has_eid ? eid[eo + e] : e;
+        __global const float *row = z + zo + (long)idx[io + e] * zld;
+        float q = 0.0f;
+        for (uint j = 0; j < d; j++)
+            q += g[j] * row[j];
+        if (drop.drop) {
+            if (id >> 2 != held) {
+                held = id >> 2;
+                bits = drop_bits(drop, (ulong)held);
+            }
+            q = pick(bits, (uint)id & 3) < drop.threshold ? 0.0f : q * drop.scale;
+        }
+        ge[geo + id] = q;
+        mean += alpha[ao + id] * q;
+    }
+    for (long e = begin; e < end; e++) {
+        long id = has_eid ? eid[eo + e] : e;
+        float up = s[so + idx[io + e]] + here > 0.0f ? 1.0f : slope;
+        float out = alpha[ao + id] * (ge[geo + id] - mean) * up;
+        ge[geo + id] = out;
+        sum += out;
+    }
+    gt[gto + (long)v] = sum;
+}
+
+/* Computes: gs_u = sum over row u of the transpose of ge[id].   Shapes: gs 1 x rows, ge 1 x nnz.
+ * Launch: one item per row.   Order: entries rising. */
+__kernel void gat_edge_sums(__global float *gs, long gso, __global const long *ptr, long po, __global const int *eid,
+                            long eo, uint has_eid, __global const float *ge, long geo, uint rows) {
+    ulong u = get_global_id(0);
+    if (u >= rows)
+        return;
+    float sum = 0.0f;
+    long end = ptr[po + (long)u + 1];
+    for (long e = ptr[po + (long)u]; e < end; e++)
+        sum += ge[geo + (has_eid ? eid[eo + e] : e)];
+    gs[gso + (long)u] = sum;
+}
+
+/* Computes: gz_v += gs_v a_src + gt_v a_dst.   Shapes: gz n x d, gs and gt 1 x n, a_* 1 x d.
+ * Launch: one item per node and four columns. */
+__kernel void gat_backward_rows(__global float *gz, long gzo, long gzld, __global const float *a_src, long aso,
+                                __global const float *a_dst, long ado, __global const float *gs, long gso,
+                                __global const float *gt, long gto, uint n, uint d) {
+    uint across = (d + 3) / 4;
+    ulong i = get_global_id(0), v = row_of(i, across);
+    if (v >= n)
+        return;
+    uint j = 4 * (uint)(i - v * across);
+    __global float *row = gz + gzo + (long)v * gzld;
+    float4 sum = load4(row, j, d) + gs[gso + (long)v] * load4(a_src + aso, j, d) +
+                 gt[gto + (long)v] * load4(a_dst + ado, j, d);
+    store4(sum, row, j, d);
+}
+
+/* Computes: per block of rows, p[b][0][j] = sum_v gs_v z_vj and p[b][1][j] = sum_v gt_v z_vj.
+ * Shapes: z n x d, gs and gt 1 x n, p blocks x 2 x d.   Launch: one item per block and column.
+ * Order: rows rising inside a block; sum_combine adds the blocks. */
+__kernel void gat_backward_blocks(__global float *p, long po, __global const float *z, long zo, long zld,
+                                  __global const float *gs, long gso, __global const float *gt, long gto, uint n,
+                                  uint d, uint blocks, uint per) {
+    ulong i = get_global_id(0), b = row_of(i, d);
+    if (b >= blocks)
+        return;
+    uint j = (uint)(i - b * d);
+    ulong end = min((ulong)n, (b + 1) * per);
+    float src = 0.0f, dst = 0.0f;
+    for (ulong v = b * per; v < end; v++) {
+        float x = z[zo + (long)v * zld + j];
+        src += gs[gso + (long)v] * x;
+        dst += gt[gto + (long)v] * x;
+    }
+    p[po + (long)(2 * b * d) + j] = src;
+    p[po + (long)(2 * b * d) + d + j] = dst;
+}

@@ -1,0 +1,144 @@
+/* pairwise.cl - folds over pairs of rows for the metrics. The n x n matrix never exists: an item owns one row (and
+ * class), reads all others, and its neighbours in the work-group read the same ones at the same time. */
+#include "common.h"
+
+#define FOLD_EUCLID 0
+#define FOLD_SQUARED 1
+
+/* Computes: out_ic = sum over j with label_j = c of f(||x_{first+i} - x_j||^2), f = sqrt, identity or exp(-scale .).
+ * Shapes: out rows x C, x n x d, labels n.   Launch: dimension 0 one item per row, dimension 1 one per class.
+ * Order: j rising, in runs of 64. */
+__kernel void pair_fold(__global float *out, long oo, long old, __global const float *x, long xo, long xld,
+                        __global const int *labels, long lo, uint rows, uint n, uint d, uint kind, float scale,
+                        ulong first) {
+    ulong i = get_global_id(0);
+    uint c = (uint)get_global_id(1);
+    if (i >= rows)
+        return;
+    __global const float *mine = x + xo + (long)(first + i) * xld;
+    float sum = 0.0f;
+    for (ulong start = 0; start < n; start += 64) {
+        ulong stop = min((ulong)n, start + 64);
+        float run = 0.0f;
+        for (ulong j = start; j < stop; j++) {
+            if (labels[lo + (long)j] != (int)c)
+                continue;
+            __global const float *other = x + xo + (long)j * xld;
+            float square = 0.0f;
+            for (uint t = 0; t < d; t++) {
+                float away = mine[t] - other[t];
+                square += away * away;
+            }
+            run += kind == FOLD_EUCLID ? sqrt(square) : kind == FOLD_SQUARED ? square : exp(-scale * square);
+        }
+        sum += run;
+    }
+    out[oo + (long)i * old + c] = sum;
+}
+
+/* Computes: dots[j][i] = <x_{first+i}, x_j> for all n rows j, through the transpose; dots was filled with 0.
+ * Shapes: a n x F by rows, at its transpose with entry ids, dots n x tile.   Launch: one item per row of the tile.
+ * Memory: an item owns its column of dots.   Order: features of the row rising. */
+__kernel void sparse_dots(__global float *dots, long dao, __global const long *ptr, long po, __global const int *idx,
+                          long io, __global const int *eid, long eo, uint has_eid, __global const long *tptr, long tpo,
+                          __global const int *tidx, long tio, __global const int *teid, long teo, uint has_teid,
+                          __global const float *val, long vo, uint tile, ulong first) {
+    ulong i = get_global_id(0);
+    if (i >= tile)
+        return;
+    __global float *mine = dots + dao + (long)i;
+    long end = ptr[po + (long)(first + i) + 1];
+    for (long e = ptr[po + (long)(first + i)]; e < end; e++) {
+        int feature = idx[io + e];
+        float w = val[vo + (has_eid ? eid[eo + e] : e)];
+        long stop = tptr[tpo + feature + 1];
+        for (long t = tptr[tpo + feature]; t < stop; t++)
+            mine[(long)tidx[tio + t] * tile] += w * val[vo + (has_teid ? teid[teo + t] : t)];
+    }
+}
+
+/* Computes: out_ic = sum over j with label_j = c of exp(-scale max(0, sq_i + sq_j - 2 dots[j][i])).
+ * Shapes: out tile x C, dots n x tile, sq 1 x n, labels n.   Launch: dimension 0 one item per row of the tile,
+ * dimension 1 one per class.   Order: j rising, in runs of 64. */
+__kernel void sparse_fold(__global float *out, long oo, long old, __global const float *dots, long dao,
+                          __global const float *sq, long so, __global const int *labels, long lo, uint tile, uint n,
+                          float scale, ulong first) {
+    ulong i = get_global_id(0);
+    uint c = (uint)get_global_id(1);
+    if (i >= tile)
+        return;
+    float mine = sq[so + (long)(first + i)], sum = 0.0f;
+    for (ulong start = 0; start < n; start += 64) {
+        ulong stop = min((ulong)n, start + 64);
+        float run = 0.0f;
+        for (ulong j = start; j < stop; j++) {
+            if (labels[lo + (long)j] != (int)c)
+                continue;
+            float square = mine + sq[so + (long)j] - 2.0f * dots[dao + (long)(j * tile + i)];
+            run += exp(-scale * fmax(0.0f, square));
+        }
+        sum += run;
+    }
+    out[oo + (long)i * old + c] = sum;
+}
+
+/* Computes: sum_i = sum_j D_ij and count_i = their number over D_ij > 1e-12, D_ij = ||x_i - x_j||^2 / 2, 0 when either
+ * norm is 0.   Shapes: x n x d unit or zero rows, norm 1 x n, sum 1 x rows, count rows.   Launch: one item per row.
+ * Order: j rising, in runs of 64. */
+__kernel void mad_fold(__global float *sums, long so, __global int *counts, long co, __global const float *x, long xo,
+                       long xld, __global const float *norm, long no, uint rows, uint n, uint d, ulong first) {
+    ulong i = get_global_id(0);
+    if (i >= rows)
+        return;
+    __global const float *mine = x + xo + (long)(first + i) * xld;
+    float sum = 0.0f;
+    int count = 0;
+    bool alive = norm[no + (long)(first + i)] != 0.0f;
+    for (ulong start = 0; alive && start < n; start += 64) {
+        ulong stop = min((ulong)n, start + 64);
+        float run = 0.0f;
+        for (ulong j = start; j < stop; j++) {
+            if (norm[no + (long)j] == 0.0f)
+                continue;
+            __global const float *other = x + xo + (long)j * xld;
+            float square = 0.0f;
+            for (uint t = 0; t < d; t++) {
+                float away = mine[t] - other[t];
+                square += away * away;
+            }
+            if (0.5f * square > 1e-12f) {
+                run += 0.5f * square;
+                count++;
+            }
+        }
+        sum += run;
+    }
+    sums[so + (long)i] = sum;
+    counts[co + (long)i] = count;
+}
+
+/* Computes: e_v = sum over u in row v of ||w_v x_v - w_u x_u||^2.   Shapes: e and w 1 x n, x n x d.
+ * Launch: one item per row.   Order: columns, then entries rising. A product is rounded before it is subtracted, so
+ * that equal rows are at 0 and an edge counts the same from both ends. */
+__kernel void dirichlet(__global float *e, long eo, __global const long *ptr, long po, __global const int *idx, long io,
+                        __global const float *x, long xo, long xld, __global const float *w, long wo, uint has_w,
+                        uint rows, uint d) {
+#pragma OPENCL FP_CONTRACT OFF
+    ulong v = get_global_id(0);
+    if (v >= rows)
+        return;
+    __global const float *mine = x + xo + (long)v * xld;
+    float wv = has_w ? w[wo + (long)v] : 1.0f, sum = 0.0f;
+    long end = ptr[po + (long)v + 1];
+    for (long t = ptr[po + (long)v]; t < end; t++) {
+        long u = idx[io + t];
+        __global const float *other = x + xo + u * xld;
+        float wu = has_w ? w[wo + u] : 1.0f, square = 0.0f;
+        for (uint j = 0; j < d; j++) {
+            float away = wv * mine[j] - wu * other[j];
+            square += away * away;
+        }
+        sum += square;
+    }
+    e[eo + (long)v] = sum;
+}

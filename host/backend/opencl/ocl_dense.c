@@ -1,0 +1,85 @@
+/* ocl_dense.c - matrix products: own kernel (cl/dense.cl) where a side is short, CLBlast elsewhere.
+ *
+ * Of CLBlast only SgemmWithTempBuffer is used: the plain call allocates by itself
+ * and ends the process when memory is short. */
+#include "backend/opencl/ocl.h"
+
+#include <clblast_c.h>
+
+#define SHORT_SIDE 64 /* up to here the own kernel */
+#define ENOUGH 8192   /* tiles that keep a device busy: with fewer the inner dimension is cut */
+#define MOST_BLOCKS 256
+#define MOST_FLOATS (INT64_C(1) << 22)
+
+typedef struct shape {
+    int64_t m, n, k;
+} shape;
+
+static shape shape_of(const be_gemm_args *a) { return (shape){a->c.rows, a->c.cols, a->ta ? a->a.rows : a->a.cols}; }
+
+/* Blocks of the inner dimension, each a multiple of 64: enough of them to fill the device, few enough for scratch. */
+static int64_t cut_inner(shape s) {
+    int64_t tiles = ((s.m + 3) / 4) * ((s.n + 3) / 4), runs = (s.k + 63) / 64;
+    int64_t most = MOST_FLOATS / (s.m * s.n), blocks = ENOUGH / tiles;
+    blocks = blocks > most ? most : blocks;
+    blocks = blocks > runs ? runs : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks;
+    return 64 * (blocks < 2 ? runs : (runs + blocks - 1) / blocks);
+}
+
+fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
+    shape s = shape_of(a);
+    int64_t tiles = ((s.m + 3) / 4) * ((s.n + 3) / 4), each = cut_inner(s), blocks = (s.k + each - 1) / each;
+    int64_t ai = a->ta ? 1 : a->a.ld, ak = a->ta ? a->a.ld : 1, bk = a->tb ? 1 : a->b.ld, bj = a->tb ? a->b.ld : 1;
+    if (blocks == 1)
+        return OCL_RUN(dev, K_gemm_tile, tiles, MAT(a->c), I64(0), VEC(a->a), I64(ai), I64(ak), VEC(a->b), I64(bk),
+                       I64(bj), U32(s.m), U32(s.n), U32(s.k), U32(each), F32(a->alpha), F32(a->beta));
+    TRY(ocl_scratch(dev, be_floats(blocks * s.m * s.n)));
+    TRY(OCL_RUN_2D(dev, K_gemm_tile, tiles, blocks, SCRATCH(dev, 0), I64(s.n), I64(s.m * s.n), VEC(a->a), I64(ai),
+                   I64(ak), VEC(a->b), I64(bk), I64(bj), U32(s.m), U32(s.n), U32(s.k), U32(each), F32(1.0f),
+                   F32(0.0f)));
+    return OCL_RUN(dev, K_gemm_combine, s.m * s.n, MAT(a->c), SCRATCH(dev, 0), U32(s.m), U32(s.n), U32(blocks),
+                   F32(a->alpha), F32(a->beta));
+}
+
+/* *code tells CLBlast's own status apart from ours (scratch that could not grow). Its kernels are several
+ * launches; the device's time is read from the host's clock when operations are timed. */
+fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *code) {
+    shape s = shape_of(a);
+    CLBlastTranspose ta = a->ta ? CLBlastTransposeYes : CLBlastTransposeNo;
+    CLBlastTranspose tb = a->tb ? CLBlastTransposeYes : CLBlastTransposeNo;
+    size_t m = (size_t)s.m, n = (size_t)s.n, k = (size_t)s.k, need = 0;
+    size_t ao = (size_t)a->a.off, bo = (size_t)a->b.off, co = (size_t)a->c.off;
+    size_t ald = (size_t)a->a.ld, bld = (size_t)a->b.ld, cld = (size_t)a->c.ld;
+    bool timed = dev->profile && !dev->host_clock;
+    double start = 0.0;
+    *code = (cl_int)CLBlastSGemmTempBufferSize(CLBlastLayoutRowMajor, ta, tb, m, n, k, ao, ald, bo, bld, co, cld,
+                                               &dev->queue, &need);
+    CL_TRY(dev, "CLBlastSGemmTempBufferSize", "gemm", *code);
+    TRY(ocl_scratch(dev, need > 64 ? need : 64));
+    if (timed) {
+        TRY(ocl_sync(dev));
+        start = ocl_now();
+    }
+    *code = (cl_int)CLBlastSgemmWithTempBuffer(
+        CLBlastLayoutRowMajor, ta, tb, m, n, k, a->alpha, (cl_mem)a->a.buf->handle, ao, ald, (cl_mem)a->b.buf->handle,
+        bo, bld, a->beta, (cl_mem)a->c.buf->handle, co, cld, &dev->queue, NULL, dev->scratch);
+    CL_TRY(dev, "CLBlastSgemmWithTempBuffer", "gemm", *code);
+    dev->counters.launches++;
+    if (timed) {
+        TRY(ocl_sync(dev));
+        dev->seconds[dev->op] += ocl_now() - start;
+    }
+    return FATHOM_OK;
+}
+
+fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
+    shape s = shape_of(a);
+    if (s.m <= SHORT_SIDE || s.n <= SHORT_SIDE || s.k <= SHORT_SIDE)
+        return ocl_gemm_own(dev, a);
+    if (dev->blas == OCL_BLAS_UNTRIED)
+        TRY(ocl_check_clblast(dev));
+    if (dev->blas == OCL_BLAS_UNUSABLE)
+        return ocl_gemm_own(dev, a);
+    cl_int code;
+    return ocl_gemm_clblast(dev, a, &code);
+}

@@ -1,0 +1,138 @@
+/* ocl_device.c - a device's life: opening, buffers, transfers, waiting, closing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/opencl/ocl.h"
+
+#include <clblast_c.h>
+
+static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profile) {
+    cl_platform_id platform;
+    cl_int code;
+    size_t max_group = 0;
+    TRY(ocl_pick(&platform, &dev->id, info));
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    dev->context = clCreateContext(properties, 1, &dev->id, NULL, NULL, &code);
+    CL_TRY(dev, "clCreateContext", dev->name, code);
+    dev->queue = clCreateCommandQueue(dev->context, dev->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    CL_TRY(dev, "clCreateCommandQueue", dev->name, code);
+    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_WORK_GROUP_SIZE",
+           clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof max_group, &max_group, NULL));
+    dev->max_group = max_group > 0 ? max_group : 1;
+    dev->nothing = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, 64, NULL, &code);
+    CL_TRY(dev, "clCreateBuffer", "the stand-in for an absent view", code);
+    return FATHOM_OK;
+}
+
+fathom_status ocl_open(void **state, const be_info *info, const be_options *options) {
+    ocl_device *dev = NULL;
+    fathom_status status;
+    *state = NULL;
+    TRY(ocl_host->alloc((void **)&dev, 1, 1, sizeof *dev, "OpenCL device"));
+    memcpy(dev->name, info->name, sizeof dev->name);
+    dev->memory_bytes = info->memory_bytes;
+    dev->max_alloc_bytes = info->max_alloc_bytes;
+    TRY_OUT(open_queue(dev, info, options->profile));
+    if (options->profile)
+        TRY_OUT(ocl_profile_open(dev));
+    TRY_OUT(ocl_check_own_gemm(dev));
+    dev->profile = options->profile;
+    *state = dev;
+    return FATHOM_OK;
+out:
+    ocl_close(dev);
+    return status;
+}
+
+/* CLBlast keeps programs of a context in a cache of its own, which would keep the context alive. */
+void ocl_close(void *state) {
+    ocl_device *dev = state;
+    if (dev->queue)
+        clFinish(dev->queue);
+    ocl_profile_drop(dev);
+    for (int k = 0; k < K_COUNT; k++)
+        if (dev->kernel[k])
+            clReleaseKernel(dev->kernel[k]);
+    for (int f = 0; f < OCL_FILE_COUNT; f++)
+        if (dev->program[f])
+            clReleaseProgram(dev->program[f]);
+    if (dev->blas != OCL_BLAS_UNTRIED)
+        CLBlastClearCache();
+    if (dev->scratch)
+        clReleaseMemObject(dev->scratch);
+    if (dev->nothing)
+        clReleaseMemObject(dev->nothing);
+    if (dev->queue)
+        clReleaseCommandQueue(dev->queue);
+    if (dev->context)
+        clReleaseContext(dev->context);
+    ocl_host->free(dev);
+}
+
+/* ---- buffers ---- */
+
+fathom_status ocl_alloc(void *state, void **handle, size_t bytes, const char *what) {
+    ocl_device *dev = state;
+    cl_int code = CL_SUCCESS;
+    cl_mem made = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    if (code != CL_SUCCESS) {
+        char object[BE_TEXT];
+        snprintf(object, sizeof object, "%s, %zu bytes", what, bytes);
+        return ocl_fail(dev, "clCreateBuffer", object, code);
+    }
+    *handle = made;
+    return FATHOM_OK;
+}
+
+void ocl_release(void *state, void *handle) {
+    ocl_device *dev = state;
+    clFinish(dev->queue);
+    clReleaseMemObject((cl_mem)handle);
+}
+
+fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes) {
+    ocl_device *dev = state;
+    CL_TRY(dev, "clEnqueueWriteBuffer", "upload",
+           clEnqueueWriteBuffer(dev->queue, (cl_mem)handle, CL_TRUE, offset, bytes, source, 0, NULL, NULL));
+    dev->counters.bytes_written += (int64_t)bytes;
+    return FATHOM_OK;
+}
+
+fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
+    ocl_device *dev = state;
+    CL_TRY(dev, "clEnqueueReadBuffer", "download",
+           clEnqueueReadBuffer(dev->queue, (cl_mem)handle, CL_TRUE, offset, bytes, target, 0, NULL, NULL));
+    dev->counters.blocking_reads++;
+    dev->counters.bytes_read += (int64_t)bytes;
+    return FATHOM_OK;
+}
+
+fathom_status ocl_sync(void *state) {
+    ocl_device *dev = state;
+    CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
+    return ocl_collect(dev);
+}
+
+/* Whole MiB, so that it grows rarely. The old one may still be in use by what is queued: OpenCL keeps it until then. */
+fathom_status ocl_scratch(ocl_device *dev, size_t bytes) {
+    const size_t step = 1 << 20;
+    void *made = NULL;
+    if (bytes <= dev->scratch_bytes)
+        return FATHOM_OK;
+    bytes = (bytes + step - 1) / step * step;
+    if (dev->scratch)
+        clReleaseMemObject(dev->scratch);
+    dev->scratch = NULL;
+    dev->scratch_bytes = 0;
+    TRY(ocl_alloc(dev, &made, bytes, "scratch"));
+    dev->scratch = made;
+    dev->scratch_bytes = bytes;
+    dev->counters.allocations++;
+    return FATHOM_OK;
+}
+
+void ocl_count(void *state, be_counters *counters) {
+    ocl_device *dev = state;
+    *counters = dev->counters;
+    counters->live_bytes = counters->peak_bytes = (int64_t)dev->scratch_bytes;
+}

@@ -1,0 +1,65 @@
+/* ocl_kernels.h - the one list of kernels: file in cl/, kernel in it. Read by C
+ * (slots of ocl_device) and by cl/embed.cmake, which stops the build when a
+ * kernel named here is not in its file. */
+#ifndef BACKEND_OPENCL_OCL_KERNELS_H
+#define BACKEND_OPENCL_OCL_KERNELS_H
+
+#define OCL_FILES(X) \
+    X(pointwise)     \
+    X(dense)         \
+    X(sparse)        \
+    X(attention)     \
+    X(norm_blocks)   \
+    X(norm_batch)    \
+    X(norm_group)    \
+    X(loss)          \
+    X(optim)         \
+    X(pairwise)
+
+#define OCL_KERNELS(K)                         \
+    K(pointwise, fill)                         \
+    K(pointwise, axpby)                        \
+    K(pointwise, activate)                     \
+    K(pointwise, activate_backward)            \
+    K(pointwise, bias_add)                     \
+    K(pointwise, row_normalise)                \
+    K(dense, gemm_tile)                        \
+    K(dense, gemm_combine)                     \
+    K(sparse, spmm)                            \
+    K(attention, gat_scores)                   \
+    K(attention, gat_softmax)                  \
+    K(attention, gat_backward_edges)           \
+    K(attention, gat_edge_sums)                \
+    K(attention, gat_backward_rows)            \
+    K(attention, gat_backward_blocks)          \
+    K(norm_blocks, sum_blocks)                 \
+    K(norm_blocks, sum_combine)                \
+    K(norm_blocks, stats_combine)              \
+    K(norm_batch, stats_blocks)                \
+    K(norm_batch, norm_sums_blocks)            \
+    K(norm_batch, batch_apply)                 \
+    K(norm_batch, batch_backward)              \
+    K(norm_batch, pair_scale)                  \
+    K(norm_batch, pair_apply)                  \
+    K(norm_batch, pair_backward)               \
+    K(norm_group, group_assign)                \
+    K(norm_group, group_stats_blocks)          \
+    K(norm_group, group_coefficients)          \
+    K(norm_group, group_apply)                 \
+    K(norm_group, group_sums_blocks)           \
+    K(norm_group, group_sums_combine)          \
+    K(norm_group, group_backward_coefficients) \
+    K(norm_group, group_backward_scores)       \
+    K(norm_group, group_backward_rows)         \
+    K(loss, softmax_xent)                      \
+    K(loss, loss_sum)                          \
+    K(loss, argmax)                            \
+    K(loss, accuracy)                          \
+    K(optim, adam)                             \
+    K(pairwise, pair_fold)                     \
+    K(pairwise, sparse_dots)                   \
+    K(pairwise, sparse_fold)                   \
+    K(pairwise, mad_fold)                      \
+    K(pairwise, dirichlet)
+
+#endif

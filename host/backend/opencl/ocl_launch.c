@@ -1,0 +1,52 @@
+/* ocl_launch.c - sets the arguments of a kernel and enqueues it. */
+#include <stdio.h>
+
+#include "backend/opencl/ocl.h"
+
+act_args ocl_act_of(be_act act) {
+    return (act_args){.relu = act.relu,
+                      .drop = act.drop.rate > 0.0f,
+                      .threshold = act.drop.threshold,
+                      .key0 = act.drop.key[0],
+                      .key1 = act.drop.key[1],
+                      .stream = act.drop.stream,
+                      .epoch = act.drop.epoch,
+                      .layer = act.drop.layer,
+                      .scale = act.drop.rate > 0.0f ? act.drop.scale : 1.0f};
+}
+
+static fathom_status set_arguments(ocl_device *dev, ocl_kernel kernel, const ocl_arg *args, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const void *value = &args[i].as;
+        if (args[i].kind == OCL_MEM && !args[i].as.mem)
+            value = &dev->nothing;
+        else if (args[i].kind == OCL_LOCAL)
+            value = NULL;
+        cl_int code = clSetKernelArg(dev->kernel[kernel], (cl_uint)i, args[i].size, value);
+        if (code != CL_SUCCESS) {
+            char object[BE_TEXT];
+            snprintf(object, sizeof object, "%s, argument %zu", ocl_kernel_name(kernel), i);
+            return ocl_fail(dev, "clSetKernelArg", object, code);
+        }
+    }
+    return FATHOM_OK;
+}
+
+fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t layers, const ocl_arg *args,
+                         size_t count) {
+    TRY(ocl_need(dev, kernel));
+    TRY(set_arguments(dev, kernel, args, count));
+    size_t group = dev->group[kernel], groups = ((size_t)(items > 0 ? items : 1) + group - 1) / group;
+    const size_t global[2] = {groups * group, (size_t)layers}, local[2] = {group, 1};
+    bool timed = dev->profile && !dev->host_clock;
+    cl_event event = NULL;
+    CL_TRY(dev, "clEnqueueNDRangeKernel", ocl_kernel_name(kernel),
+           clEnqueueNDRangeKernel(dev->queue, dev->kernel[kernel], 2, NULL, global, local, 0, NULL,
+                                  timed ? &event : NULL));
+    dev->counters.launches++;
+    if (event)
+        dev->timer[dev->timers++] = (ocl_timer){event, dev->op};
+    if (dev->timers == OCL_TIMERS)
+        return ocl_sync(dev);
+    return FATHOM_OK;
+}

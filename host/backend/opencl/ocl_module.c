@@ -1,0 +1,42 @@
+/* ocl_module.c - the table of the OpenCL back end and the module's one export. */
+#include "backend/opencl/ocl.h"
+
+const be_host *ocl_host;
+
+#define X(op)                                                                \
+    static fathom_status run_##op(void *state, const be_##op##_args *args) { \
+        ocl_device *dev = state;                                             \
+        TRY(ocl_begin(dev, BE_OP_##op));                                     \
+        return ocl_end(dev, ocl_##op(dev, args));                            \
+    }
+BE_OPERATIONS(X)
+#undef X
+
+static const be_driver driver = {
+    .version = BE_DRIVER_VERSION,
+    .name = "opencl",
+    .list = ocl_list,
+    .describe = ocl_describe,
+    .open = ocl_open,
+    .close = ocl_close,
+    .alloc = ocl_alloc,
+    .release = ocl_release,
+    .upload = ocl_upload,
+    .download = ocl_download,
+    .sync = ocl_sync,
+    .count = ocl_count,
+    .profile = ocl_profile,
+    .run =
+        {
+#define X(op) .op = run_##op,
+            BE_OPERATIONS(X)
+#undef X
+        },
+};
+
+FATHOM_API const be_driver *be_module_entry(const be_host *host);
+
+const be_driver *be_module_entry(const be_host *host) {
+    ocl_host = host;
+    return &driver;
+}

@@ -1,0 +1,88 @@
+/* ocl_profile.c - seconds per operation: from the device's events, or, where
+ * its timers are nonsense (rusticl says 1 ns for everything), from the host's clock
+ * with a wait before and after each operation. */
+#include <time.h>
+
+#include "backend/opencl/ocl.h"
+
+double ocl_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+fathom_status ocl_begin(ocl_device *dev, be_op op) {
+    dev->op = op;
+    if (!dev->profile)
+        return FATHOM_OK;
+    dev->calls[op]++;
+    if (dev->host_clock) {
+        CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
+        dev->op_start = ocl_now();
+    }
+    return FATHOM_OK;
+}
+
+fathom_status ocl_end(ocl_device *dev, fathom_status status) {
+    if (status != FATHOM_OK || !dev->profile || !dev->host_clock)
+        return status;
+    CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
+    dev->seconds[dev->op] += ocl_now() - dev->op_start;
+    return FATHOM_OK;
+}
+
+static cl_int event_seconds(cl_event event, double *seconds) {
+    cl_ulong start = 0, end = 0;
+    cl_int code = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    *seconds = end > start ? 1e-9 * (double)(end - start) : 0.0;
+    return code;
+}
+
+fathom_status ocl_collect(ocl_device *dev) {
+    cl_int first = CL_SUCCESS;
+    for (int i = 0; i < dev->timers; i++) {
+        double seconds;
+        cl_int code = event_seconds(dev->timer[i].event, &seconds);
+        if (code == CL_SUCCESS)
+            dev->seconds[dev->timer[i].op] += seconds;
+        else if (first == CL_SUCCESS)
+            first = code;
+        clReleaseEvent(dev->timer[i].event);
+    }
+    dev->timers = 0;
+    CL_TRY(dev, "clGetEventProfilingInfo", "launch", first);
+    return FATHOM_OK;
+}
+
+void ocl_profile_drop(ocl_device *dev) {
+    for (int i = 0; i < dev->timers; i++)
+        clReleaseEvent(dev->timer[i].event);
+    dev->timers = 0;
+}
+
+fathom_status ocl_profile(void *state, be_op op, double *seconds, int64_t *calls) {
+    ocl_device *dev = state;
+    *seconds = dev->seconds[op];
+    *calls = dev->calls[op];
+    return FATHOM_OK;
+}
+
+/* Writing 1 MiB takes any device longer than 200 ns and less than ten seconds. */
+fathom_status ocl_profile_open(ocl_device *dev) {
+    const cl_uint zero = 0;
+    const size_t bytes = 1 << 20;
+    double seconds = 0.0;
+    cl_event event = NULL;
+    TRY(ocl_scratch(dev, bytes));
+    CL_TRY(dev, "clEnqueueFillBuffer", "scratch",
+           clEnqueueFillBuffer(dev->queue, dev->scratch, &zero, sizeof zero, 0, bytes, 0, NULL, &event));
+    cl_int code = clWaitForEvents(1, &event);
+    if (code == CL_SUCCESS && event_seconds(event, &seconds) != CL_SUCCESS)
+        seconds = 0.0;
+    clReleaseEvent(event);
+    CL_TRY(dev, "clWaitForEvents", "scratch", code);
+    dev->host_clock = seconds < 200e-9 || seconds > 10.0;
+    return FATHOM_OK;
+}

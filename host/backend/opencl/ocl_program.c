@@ -1,0 +1,168 @@
+/* ocl_program.c - kernels are built when they are first needed, one .cl file at
+ * a time. The text is embedded (cl/embed.cmake), or read from $FATHOM_CL_DIR while
+ * editing. A build log names the true file and line: each part starts with #line,
+ * and its own #include lines, already satisfied by the parts before, are blanked. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/opencl/ocl.h"
+#include "backend/opencl/ocl_sources.h"
+
+#define GROUP 64 /* work-items in a group, where the device and the kernel allow it */
+#define OPTIONS "-cl-std=CL1.2"
+#define MAX_TEXT (1 << 20)
+
+static const char *const headers[] = {"philox.h", "args.h", "common.h"};
+enum { HEADERS = 3, PARTS = HEADERS + 1 };
+
+static const char *const file_names[] = {
+#define X(file) #file ".cl",
+    OCL_FILES(X)
+#undef X
+};
+
+static const struct {
+    ocl_file file;
+    const char *name;
+} kernels[] = {
+#define K(file, name) {OCL_FILE_##file, #name},
+    OCL_KERNELS(K)
+#undef K
+};
+
+const char *ocl_kernel_name(ocl_kernel kernel) { return kernels[kernel].name; }
+
+/* ---- text ---- */
+
+/* A folder that others can write could hand us other people's kernels. */
+static fathom_status check_folder(const char *folder) {
+    struct stat info;
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s is not a folder", folder);
+    if (info.st_uid != geteuid() && info.st_uid != 0)
+        return ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s belongs to another user; copy it", folder);
+    return FATHOM_OK;
+}
+
+static fathom_status read_disk(char **text, const char *folder, const char *name) {
+    char path[4096];
+    long size = 0;
+    fathom_status status = FATHOM_OK;
+    TRY(check_folder(folder));
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 || size > MAX_TEXT ||
+        fseek(file, 0, SEEK_SET) != 0)
+        status = ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s cannot be read", path);
+    else
+        status = ocl_host->alloc((void **)text, (size_t)size + 64, 1, 1, "kernel source");
+    if (status == FATHOM_OK) {
+        int head = snprintf(*text, 64, "#line 1 \"%s\"\n", name);
+        if (fread(*text + head, 1, (size_t)size, file) != (size_t)size)
+            status = ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s cannot be read whole", path);
+    }
+    if (file)
+        fclose(file);
+    return status;
+}
+
+static fathom_status read_embedded(char **text, const char *name) {
+    for (int i = 0; i < ocl_source_count; i++)
+        if (strcmp(ocl_source[i].name, name) == 0) {
+            TRY(ocl_host->alloc((void **)text, ocl_source[i].size + 64, 1, 1, "kernel source"));
+            int head = snprintf(*text, 64, "#line 1 \"%s\"\n", name);
+            memcpy(*text + head, ocl_source[i].text, ocl_source[i].size);
+            return FATHOM_OK;
+        }
+    return ocl_host->fail(FATHOM_DEVICE, "the kernels of %s are not in this build", name);
+}
+
+static fathom_status read_part(char **text, const char *name) {
+    const char *folder = getenv("FATHOM_CL_DIR");
+    if (folder && *folder)
+        TRY(read_disk(text, folder, name));
+    else
+        TRY(read_embedded(text, name));
+    for (char *line = *text; (line = strstr(line, "\n#include \"")) != NULL;)
+        memcpy(line + 1, "//", 2);
+    return FATHOM_OK;
+}
+
+/* ---- building ---- */
+
+/* The sentence has room for the start of the log, where the first error stands. */
+static fathom_status build_failure(ocl_device *dev, const char *name, cl_program program, cl_int code) {
+    char *log = NULL;
+    size_t size = 0;
+    clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    if (size == 0 || size > MAX_TEXT || ocl_host->alloc((void **)&log, size + 1, 1, 1, "build log") != FATHOM_OK)
+        return ocl_fail(dev, "clBuildProgram", name, code);
+    if (clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+        log[0] = '\0';
+    const char *error = strstr(log, "error");
+    while (error && error > log && error[-1] != '\n')
+        error--;
+    fathom_status status =
+        ocl_host->fail(FATHOM_DEVICE, "clBuildProgram(%s): %s (%d) on %s; the device's log says:\n%.1400s", name,
+                       ocl_code_name(code), (int)code, dev->name, error ? error : log);
+    ocl_host->free(log);
+    return status;
+}
+
+static fathom_status build(ocl_device *dev, ocl_file file) {
+    char *text[PARTS] = {NULL};
+    const char *parts[PARTS];
+    cl_program program = NULL;
+    cl_int code;
+    fathom_status status;
+    for (int i = 0; i < PARTS; i++) {
+        TRY_OUT(read_part(&text[i], i < HEADERS ? headers[i] : file_names[file]));
+        parts[i] = text[i];
+    }
+    program = clCreateProgramWithSource(dev->context, PARTS, parts, NULL, &code);
+    CL_TRY_OUT(dev, "clCreateProgramWithSource", file_names[file], code);
+    code = clBuildProgram(program, 1, &dev->id, OPTIONS, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        status = build_failure(dev, file_names[file], program, code);
+        goto out;
+    }
+    dev->program[file] = program;
+    program = NULL;
+    dev->counters.builds++;
+out:
+    if (program)
+        clReleaseProgram(program);
+    for (int i = 0; i < PARTS; i++)
+        ocl_host->free(text[i]);
+    return status;
+}
+
+/* Powers of two only: reductions halve the group. */
+static fathom_status choose_group(ocl_device *dev, ocl_kernel kernel) {
+    size_t most = 0, group = GROUP;
+    CL_TRY(dev, "clGetKernelWorkGroupInfo", kernels[kernel].name,
+           clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    while (group > 1 && (group > most || group > dev->max_group))
+        group /= 2;
+    dev->group[kernel] = group;
+    return FATHOM_OK;
+}
+
+fathom_status ocl_need(ocl_device *dev, ocl_kernel kernel) {
+    ocl_file file = kernels[kernel].file;
+    cl_int code;
+    if (dev->group[kernel])
+        return FATHOM_OK;
+    if (!dev->program[file])
+        TRY(build(dev, file));
+    if (!dev->kernel[kernel]) {
+        dev->kernel[kernel] = clCreateKernel(dev->program[file], kernels[kernel].name, &code);
+        if (code != CL_SUCCESS)
+            dev->kernel[kernel] = NULL;
+        CL_TRY(dev, "clCreateKernel", kernels[kernel].name, code);
+    }
+    return choose_group(dev, kernel);
+}

@@ -1,0 +1,162 @@
+/* cmd_metrics.c - `fathom metrics`: how over-smoothed any embeddings are, whoever made them. */
+#include <string.h>
+
+#include "cli/training.h"
+#include "core/mem.h"
+#include "core/npy.h"
+#include "data/npz.h"
+
+struct metrics_options {
+    struct common_options common;
+    struct set_options set;
+    const char *embeddings;
+    int definition;
+    int64_t seed;
+};
+
+static const struct opt_row rows[] = {
+    OPT_PATH(struct metrics_options, embeddings, "embeddings", 'e', "FILE", OPT_REQUIRED,
+             "a .npy of n x d numbers, or a .npz with x and, if it likes, y (labels)"),
+    OPT_CHOICE(struct metrics_options, definition, "definition", 0, "authors|paper|pyg", "authors",
+               "of the group distance ratio"),
+    OPT_INT(struct metrics_options, seed, "seed", 's', "N", "100", 0, 9007199254740991.0, "of random splits"),
+    SET_ROWS(struct metrics_options, NULL),
+};
+
+/* What was gathered from the files; everything here is owned. */
+struct gathered {
+    float *h, *x;
+    int32_t *labels;
+    int64_t nodes, width, label_count, x_rows, x_cols;
+    data_set *set;
+    data_features features;
+};
+
+static bool is_npz(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+}
+
+static fathom_status read_embeddings(struct gathered *g, const char *path) {
+    npz_file *file = NULL;
+    fathom_status status;
+    if (!is_npz(path))
+        return npy_load_float(&g->h, &g->nodes, &g->width, path);
+    TRY(npz_open(&file, path));
+    TRY_OUT(npz_float(&g->h, &g->nodes, &g->width, file, "x"));
+    if (npz_has(file, "y"))
+        TRY_OUT(npz_int32(&g->labels, &g->label_count, file, "y", -1, 1000000));
+out:
+    npz_close(file);
+    return status;
+}
+
+/* Labels and features: from their own files, else from the set. */
+static fathom_status read_rest(struct gathered *g, const struct metrics_options *o) {
+    double seconds;
+    if (o->set.data) {
+        struct set_options set = o->set;
+        TRY(load_set(&g->set, &seconds, &set, (uint64_t)o->seed));
+        if (g->set->graph.nodes != g->nodes)
+            return fail(FATHOM_DATA, "%s has %lld rows, but %s has %d nodes", o->embeddings, (long long)g->nodes,
+                        g->set->name, g->set->graph.nodes);
+        return FATHOM_OK;
+    }
+    if (o->set.labels) {
+        mem_free(g->labels);
+        g->labels = NULL;
+        TRY(npy_load_int32(&g->labels, &g->label_count, o->set.labels, -1, 1000000));
+    }
+    if (g->labels && g->label_count != g->nodes)
+        return fail(FATHOM_DATA, "%s has %lld rows, but there are %lld labels", o->embeddings, (long long)g->nodes,
+                    (long long)g->label_count);
+    if (o->set.features) {
+        TRY(npy_load_float(&g->x, &g->x_rows, &g->x_cols, o->set.features));
+        if (g->x_rows != g->nodes || g->x_cols < 1 || g->x_cols > INT32_MAX)
+            return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", o->embeddings, (long long)g->nodes,
+                        o->set.features, (long long)g->x_rows);
+        g->features =
+            (data_features){.rows = (int32_t)g->x_rows, .cols = (int32_t)g->x_cols, .dense = true, .values = g->x};
+    }
+    return FATHOM_OK;
+}
+
+static metrics_input input_of(const struct gathered *g) {
+    metrics_input in = {.nodes = g->nodes, .width = g->width, .h = g->h};
+    if (g->set) {
+        in.labels = g->set->labels;
+        in.classes = g->set->classes;
+        in.features = &g->set->features;
+        in.graph = &g->set->graph;
+    }
+    if (g->labels) { /* those that came with the embeddings */
+        in.labels = g->labels;
+        in.classes = 0;
+        for (int64_t v = 0; v < g->nodes; v++)
+            in.classes = g->labels[v] >= in.classes ? g->labels[v] + 1 : in.classes;
+    }
+    if (g->x)
+        in.features = &g->features;
+    return in;
+}
+
+static fathom_status print_values(const metrics_values *values, const struct metrics_options *o, const be_info *info,
+                                  const struct gathered *g) {
+    const char *definition = metrics_definition_name((metrics_definition)o->definition);
+    struct json *doc = NULL;
+    if (!o->common.json) {
+        say("%s: %s x %s; group distances as defined by %s", o->embeddings, count_text(g->nodes), count_text(g->width),
+            definition);
+        print_metrics(values);
+        return FATHOM_OK;
+    }
+    TRY(json_new(&doc));
+    json_text(doc, "fathom", fathom_version());
+    json_text(doc, "embeddings", o->embeddings);
+    json_int(doc, "nodes", g->nodes);
+    json_int(doc, "width", g->width);
+    if (g->set)
+        train_json_data(doc, g->set);
+    train_json_device(doc, info);
+    json_text(doc, "definition", definition);
+    train_json_metrics(doc, values);
+    fathom_status status = print_json(doc);
+    json_free(doc);
+    return status;
+}
+
+static fathom_status run(const void *given) {
+    const struct metrics_options *o = given;
+    struct gathered g = {0};
+    be_device *dev = NULL;
+    metrics_values values;
+    fathom_status status;
+    TRY_OUT(read_embeddings(&g, o->embeddings));
+    TRY_OUT(read_rest(&g, o));
+    TRY_OUT(open_device(&dev, &o->common));
+    metrics_input in = input_of(&g);
+    TRY_OUT(metrics_compute(&values, dev, &in, (metrics_definition)o->definition));
+    TRY_OUT(print_values(&values, o, be_device_info(dev), &g));
+out:
+    be_close(dev);
+    data_free(g.set);
+    mem_free(g.h);
+    mem_free(g.x);
+    mem_free(g.labels);
+    return status;
+}
+
+const struct verb verb_metrics = {
+    "metrics",
+    "measure how over-smoothed any embeddings are",
+    "Metrics that need what was not given (labels, features, a graph) are left out\n"
+    "and named. Definitions of the group distance ratio:\n"
+    "  authors  unit rows, squared distances, mean over pairs of classes / mean inside\n"
+    "  paper    unit rows, Euclidean, the outer factor of Definition 1: C/(C-1) times the pair mean\n"
+    "  pyg      raw rows, Euclidean, each class against all other rows, as PyTorch Geometric has it\n",
+    "fathom metrics --embeddings H.npy --labels y.npy --features X.npy\n"
+    "fathom metrics --embeddings H.npy --data cora --definition paper --json\n",
+    OPT_ROWS(rows),
+    sizeof(struct metrics_options),
+    run,
+};

@@ -1,0 +1,132 @@
+/* training.c - see training.h. */
+#include "cli/training.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Ctrl-C ---- */
+
+static volatile sig_atomic_t stops;
+
+static void on_signal(int number) {
+    (void)number;
+    if (stops++)
+        _exit(FATHOM_INTERRUPTED); /* files are replaced whole, so what is on the disk is good */
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- progress ---- */
+
+static const char *left_text(double seconds) {
+    static char text[32];
+    int64_t s = (int64_t)(seconds + 0.5);
+    if (s >= 3600)
+        snprintf(text, sizeof text, "%" PRId64 " h %02" PRId64 " min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        snprintf(text, sizeof text, "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
+    else
+        snprintf(text, sizeof text, "%" PRId64 " s", s);
+    return text;
+}
+
+static void on_epoch(void *user, const train_epoch *e) {
+    char numbers[160];
+    (void)user;
+    snprintf(numbers, sizeof numbers, "epoch %" PRId64 "/%" PRId64 "  loss %.4f  train %s  val %s  best %s", e->epoch,
+             e->epochs, e->loss, percent_text(e->accuracy[NN_TRAIN]), percent_text(e->accuracy[NN_VAL]),
+             percent_text(e->best_val));
+    if (isnan(e->candidate))
+        progress("%s  %.1f ms  %s left", numbers, e->ms, left_text(e->seconds_left));
+    else
+        progress("lambda %g  %s", e->candidate, numbers);
+}
+
+static void on_note(void *user, const char *text) {
+    (void)user;
+    say("%s", text);
+}
+
+train_hooks training_hooks(void) {
+    catch_signals();
+    return (train_hooks){.epoch = on_epoch, .note = on_note, .stop = &stops};
+}
+
+/* ---- text ---- */
+
+static char *text_room(void) {
+    static _Thread_local char rooms[8][32];
+    static _Thread_local int next;
+    return rooms[next = (next + 1) % 8];
+}
+
+const char *percent_text(double fraction) {
+    char *text = text_room();
+    if (isnan(fraction))
+        return "-";
+    snprintf(text, 32, "%.1f %%", 100 * fraction);
+    return text;
+}
+
+const char *real_text(double value, int digits) {
+    char *text = text_room();
+    if (isnan(value))
+        return "-";
+    snprintf(text, 32, fabs(value) >= 1e6 || (value != 0 && fabs(value) < 1e-3) ? "%.*e" : "%.*f", digits, value);
+    return text;
+}
+
+void say_set(const data_set *set) {
+    say("%s: %s nodes, %s edges, %s features, %d classes; split %s: %d training, %d validation, %d test nodes",
+        set->name, count_text(set->graph.nodes), count_text(set->graph.edges), count_text(set->features.cols),
+        set->classes, set->split.name ? set->split.name : "", set->split.train_count, set->split.val_count,
+        set->split.test_count);
+}
+
+void say_network(const train_config *c, const be_info *info) {
+    char norm[96];
+    snprintf(norm, sizeof norm, "%s norm", c->net.norm == NN_NONE ? "no" : nn_norm_name(c->net.norm));
+    if (c->net.norm == NN_GROUP) {
+        char lambda[32] = "chosen on the validation set";
+        if (c->lambda != TRAIN_LAMBDA_AUTO)
+            snprintf(lambda, sizeof lambda, "%g", c->net.lambda);
+        snprintf(norm, sizeof norm, "group norm (%" PRId64 " groups, lambda %s)", c->net.groups, lambda);
+    }
+    say("%s, %" PRId64 " layers, %s, lr %g, L2 %g, %" PRId64 " epochs, seed %" PRIu64 "; on %s (%s)",
+        nn_conv_name(c->net.model), c->net.layers, norm, c->lr, c->weight_decay, c->epochs, c->seed, info->word,
+        info->name);
+}
+
+const struct shown_metric shown_metrics[SHOWN_METRICS] = {
+    {"group distance ratio", "above 1: classes lie further apart than they spread",
+     offsetof(metrics_values, group_distance_ratio)},
+    {"intra-group distance", "inside a class", offsetof(metrics_values, intra_group_distance)},
+    {"inter-group distance", "between classes", offsetof(metrics_values, inter_group_distance)},
+    {"instance information gain", "bits still known of each node's own features",
+     offsetof(metrics_values, instance_information_gain)},
+    {"mean average distance", "0: all nodes look alike", offsetof(metrics_values, mean_average_distance)},
+    {"Dirichlet energy", "0: neighbours look alike", offsetof(metrics_values, dirichlet_energy)},
+    {"Dirichlet energy, mean", "the same for each node, not divided by degrees",
+     offsetof(metrics_values, dirichlet_energy_mean)},
+};
+
+double shown_value(const metrics_values *values, int metric) {
+    double value;
+    memcpy(&value, (const char *)values + shown_metrics[metric].offset, sizeof value);
+    return value;
+}
+
+void print_metrics(const metrics_values *values) {
+    for (int i = 0; i < SHOWN_METRICS; i++)
+        printf("%-26s %10s   %s%s%s\n", shown_metrics[i].title, real_text(shown_value(values, i), 3),
+               style(stdout, STYLE_DIM), shown_metrics[i].meaning, style(stdout, STYLE_PLAIN));
+    if (values->empty_classes > 0)
+        printf("%d classes without members are left out of the group distances\n", values->empty_classes);
+}

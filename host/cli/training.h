@@ -1,0 +1,30 @@
+/* training.h - what train, demo and eval share: progress on the screen, Ctrl-C, and a run's numbers as text. */
+#ifndef CLI_TRAINING_H
+#define CLI_TRAINING_H
+
+#include "cli/dataset.h"
+#include "cli/device.h"
+#include "train/train.h"
+
+/* Hooks that show progress; Ctrl-C once asks the run to stop after its epoch, twice ends the command at once. */
+train_hooks training_hooks(void);
+
+/* One line each about the data and the network. */
+void say_set(const data_set *set);
+void say_network(const train_config *config, const be_info *info);
+
+/* "75.9 %", or "-" for what is not a number; lives until the next call but seven. */
+const char *percent_text(double fraction);
+const char *real_text(double value, int digits);
+
+/* The metrics and what each tells, in the order in which they are printed. */
+#define SHOWN_METRICS 7
+struct shown_metric {
+    const char *title, *meaning;
+    size_t offset; /* of the double in metrics_values */
+};
+extern const struct shown_metric shown_metrics[SHOWN_METRICS];
+double shown_value(const metrics_values *values, int metric);
+void print_metrics(const metrics_values *values);
+
+#endif

@@ -1,0 +1,45 @@
+/* evaluate.c - one pass in evaluation mode: logits, accuracies, training loss and metrics of them. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "train/train.h"
+
+/* Mean cross-entropy of the training nodes, in double. */
+static double loss_of(const float *logits, const data_set *set) {
+    double sum = 0;
+    for (int32_t i = 0; i < set->split.train_count; i++) {
+        int32_t v = set->split.train[i];
+        const float *z = logits + (int64_t)v * set->classes;
+        double high = (double)z[0], total = 0;
+        for (int32_t c = 1; c < set->classes; c++)
+            high = fmax(high, (double)z[c]);
+        for (int32_t c = 0; c < set->classes; c++)
+            total += exp((double)z[c] - high);
+        sum += high + log(total) - (double)z[set->labels[v]];
+    }
+    return set->split.train_count ? sum / set->split.train_count : NAN;
+}
+
+fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
+                             metrics_definition definition) {
+    const int32_t counts[NN_SETS] = {set->split.train_count, set->split.val_count, set->split.test_count};
+    nn_pass pass = {.training = false};
+    nn_record record;
+    *scores = (train_scores){0};
+    TRY(mem_new(&scores->logits, set->graph.nodes, set->classes, sizeof *scores->logits, "logits"));
+    TRY(nn_forward(model, &pass));
+    TRY(nn_score(model));
+    TRY(nn_read(&record, model));
+    TRY(nn_get_logits(scores->logits, model, &pass));
+    for (int s = 0; s < NN_SETS; s++)
+        scores->accuracy[s] = counts[s] ? (double)record.correct[s] / counts[s] : NAN;
+    scores->loss = loss_of(scores->logits, set);
+    metrics_input in = {.nodes = set->graph.nodes,
+                        .width = set->classes,
+                        .h = scores->logits,
+                        .labels = set->labels,
+                        .classes = set->classes,
+                        .features = &set->features,
+                        .graph = &set->graph};
+    return metrics_compute(&scores->metrics, dev, &in, definition);
+}

@@ -1,0 +1,147 @@
+/* folder.c - see folder.h. */
+#include "train/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/mem.h"
+
+const char *folder_file(char *room, const train_folder *folder, const char *name) {
+    snprintf(room, FOLDER_PATH, "%s/%s", folder->path, name);
+    return room;
+}
+
+/* Makes every folder of the path that is not there. */
+static fathom_status make_folders(const char *path) {
+    char part[FOLDER_PATH];
+    size_t length = strlen(path);
+    if (length == 0 || length > FOLDER_PATH - 64)
+        return fail(FATHOM_USAGE, "--out '%s': not a path that can be used", path);
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return fail(FATHOM_FAILURE, "--out %s: %s cannot be made: %s", path, part, strerror(errno));
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status look(const char *path, bool *empty, bool *is_run, bool *has_state) {
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    if (!dir)
+        return fail(FATHOM_USAGE, "--out %s: cannot be opened as a folder: %s", path, strerror(errno));
+    *empty = true;
+    *is_run = *has_state = false;
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        *empty = false;
+        *is_run |= strcmp(entry->d_name, "run.json") == 0;
+        *has_state |= strcmp(entry->d_name, "state.safetensors") == 0;
+    }
+    closedir(dir);
+    return FATHOM_OK;
+}
+
+fathom_status folder_open(train_folder *folder, const char *path, bool resume) {
+    bool empty = true, is_run = false;
+    *folder = (train_folder){.path = path};
+    if (!path)
+        return resume ? fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to go on with") : FATHOM_OK;
+    TRY(make_folders(path));
+    TRY(look(path, &empty, &is_run, &folder->has_state));
+    if (!empty && !resume)
+        return fail(FATHOM_USAGE, "--out %s: the folder is not empty; take another one%s", path,
+                    is_run ? ", or go on with its run with --resume" : "");
+    if (!empty && !is_run)
+        return fail(FATHOM_USAGE, "--out %s: the folder holds files, but no run to resume", path);
+    if (access(path, W_OK) != 0)
+        return fail(FATHOM_FAILURE, "--out %s: cannot be written to: %s", path, strerror(errno));
+    return FATHOM_OK;
+}
+
+/* Bytes of the first `lines` lines of the file. */
+static long bytes_of_lines(FILE *file, int64_t lines) {
+    int c;
+    while (lines > 0 && (c = getc(file)) != EOF)
+        lines -= c == '\n';
+    return ftell(file);
+}
+
+fathom_status folder_epochs(train_folder *folder, int64_t keep) {
+    char path[FOLDER_PATH];
+    if (!folder->path)
+        return FATHOM_OK;
+    folder_file(path, folder, "epochs.jsonl");
+    folder->epochs = fopen(path, "a+");
+    if (!folder->epochs)
+        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
+    rewind(folder->epochs);
+    long end = bytes_of_lines(folder->epochs, keep);
+    if (end < 0 || fflush(folder->epochs) != 0 || ftruncate(fileno(folder->epochs), end) != 0)
+        return fail(FATHOM_FAILURE, "%s: cannot be cut to %" PRId64 " lines: %s", path, keep, strerror(errno));
+    return fseek(folder->epochs, 0, SEEK_END) == 0 ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: cannot be written", path);
+}
+
+/* A JSON number, or null for what is not finite. */
+static const char *number(char room[32], double value, const char *format) {
+    if (isfinite(value))
+        snprintf(room, 32, format, value);
+    else
+        snprintf(room, 32, "null");
+    return room;
+}
+
+fathom_status folder_add(train_folder *folder, const train_epoch *e) {
+    char r[5][32];
+    if (!folder->path)
+        return FATHOM_OK;
+    int wrote =
+        fprintf(folder->epochs,
+                "{\"epoch\":%" PRId64 ",\"loss\":%s,\"train_acc\":%s,\"val_acc\":%s,\"test_acc\":%s,\"ms\":%s}\n",
+                e->epoch, number(r[0], e->loss, "%.9g"), number(r[1], e->accuracy[NN_TRAIN], "%.9g"),
+                number(r[2], e->accuracy[NN_VAL], "%.9g"), number(r[3], e->accuracy[NN_TEST], "%.9g"),
+                number(r[4], e->ms, "%.4f"));
+    return wrote > 0 ? FATHOM_OK
+                     : fail(FATHOM_FAILURE, "%s/epochs.jsonl: cannot be written: %s", folder->path, strerror(errno));
+}
+
+fathom_status folder_sync(train_folder *folder) {
+    if (!folder->epochs || (fflush(folder->epochs) == 0 && fsync(fileno(folder->epochs)) == 0))
+        return FATHOM_OK;
+    return fail(FATHOM_FAILURE, "%s/epochs.jsonl: cannot be written: %s", folder->path, strerror(errno));
+}
+
+fathom_status folder_record(const train_folder *folder, const train_config *config, const data_set *set,
+                            const be_info *info, const train_result *result) {
+    struct json *doc = NULL;
+    char path[FOLDER_PATH], *text = NULL;
+    fathom_status status;
+    if (!folder->path)
+        return FATHOM_OK;
+    TRY_OUT(json_new(&doc));
+    train_json(doc, config, set, info, result);
+    TRY_OUT(json_print(doc, &text));
+    file_piece piece = {text, strlen(text)};
+    TRY_OUT(file_replace(folder_file(path, folder, "run.json"), &piece, 1));
+out:
+    json_free(doc);
+    mem_free(text);
+    return status;
+}
+
+void folder_close(train_folder *folder) {
+    if (folder->epochs)
+        fclose(folder->epochs);
+    folder->epochs = NULL;
+}

@@ -1,0 +1,356 @@
+/* loop.c - one training run, written once for every device. A steady epoch is a sequence of enqueued operations and one
+ * read of sixteen bytes, the only wait:
+ *
+ *   forward (training), loss, backward, Adam, forward (evaluation), scores, read. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/mem.h"
+#include "train/checkpoint.h"
+#include "train/folder.h"
+#include "train/state.h"
+
+typedef struct run {
+    const train_config *config; /* the result's copy */
+    const data_set *set;
+    be_device *dev;
+    const train_hooks *hooks;
+    nn_input *input;
+    nn_model *model;
+    train_folder folder;
+    train_result *result;
+    train_progress now;
+    double *ms; /* of each epoch of this process */
+    int64_t timed;
+    be_counters spent; /* sums over the epochs after the first one */
+} run;
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool stop_wanted(const run *r) { return r->hooks->stop && *r->hooks->stop; }
+
+static void note(const run *r, const char *text) {
+    if (r->hooks->note)
+        r->hooks->note(r->hooks->user, text);
+}
+
+/* ---- one epoch ---- */
+
+static bool evaluated(const train_config *c, int64_t epoch, int64_t last) {
+    return epoch % c->eval_every == 0 || epoch == last;
+}
+
+static fathom_status steps(run *r, nn_record *record, int64_t epoch, bool evaluate) {
+    nn_pass training = {.training = true, .seed = r->config->seed, .epoch = (uint32_t)epoch};
+    nn_pass evaluation = {.training = false};
+    TRY(nn_forward(r->model, &training));
+    TRY(nn_loss(r->model));
+    TRY(nn_backward(r->model, &training));
+    TRY(nn_step(r->model, r->config->lr, r->config->weight_decay, epoch));
+    if (evaluate) {
+        TRY(nn_forward(r->model, &evaluation));
+        TRY(nn_score(r->model));
+    }
+    return nn_read(record, r->model);
+}
+
+static fathom_status fail_numeric(const run *r, double loss, int64_t epoch) {
+    int64_t layer;
+    char where[96] = "in the loss itself", kept[160] = "";
+    TRY(nn_find_bad_layer(&layer, r->model));
+    if (layer > 0)
+        snprintf(where, sizeof where, "first in layer %" PRId64 " of %" PRId64, layer, r->config->net.layers);
+    if (r->folder.path && r->now.best_epoch > 0)
+        snprintf(kept, sizeof kept, "; the best model so far, of epoch %" PRId64 ", is in the folder of the run",
+                 r->now.best_epoch);
+    return fail(FATHOM_NUMERIC,
+                "the loss is %s in epoch %" PRId64 ": values are not finite, %s; try a smaller --lr or --lambda%s",
+                isnan(loss) ? "not a number" : "infinite", epoch, where, kept);
+}
+
+/* Runs epoch now.epoch + 1 and brings `now` and `e` up to it. */
+static fathom_status one_epoch(run *r, train_epoch *e, int64_t last) {
+    int64_t epoch = r->now.epoch + 1;
+    bool evaluate = evaluated(r->config, epoch, last);
+    nn_record record;
+    double start = seconds();
+    TRY(steps(r, &record, epoch, evaluate));
+    if (!isfinite(record.loss))
+        return fail_numeric(r, (double)record.loss, epoch);
+    *e = (train_epoch){.epoch = epoch, .epochs = last, .loss = (double)record.loss, .candidate = NAN};
+    for (int s = 0; s < NN_SETS; s++)
+        e->accuracy[s] = evaluate && r->input->count[s] ? (double)record.correct[s] / (double)r->input->count[s] : NAN;
+    r->now.epoch = epoch;
+    r->now.loss = e->loss;
+    bool better = r->now.best_epoch == 0 || e->accuracy[NN_VAL] > r->now.best[NN_VAL] || !r->input->count[NN_VAL];
+    if (evaluate && better) {
+        r->now.best_epoch = epoch;
+        memcpy(r->now.best, e->accuracy, sizeof r->now.best);
+        TRY(nn_keep(r->model));
+    }
+    e->best_epoch = r->now.best_epoch;
+    e->best_val = r->now.best[NN_VAL];
+    e->best_test = r->now.best[NN_TEST];
+    e->ms = 1e3 * (seconds() - start);
+    return FATHOM_OK;
+}
+
+/* ---- where a run starts ---- */
+
+static fathom_status first_weights(run *r) {
+    st_file *file = NULL;
+    TRY(nn_init(r->model, r->config->seed));
+    r->now = (train_progress){.lambda = r->config->net.lambda, .loss = NAN, .best = {NAN, NAN, NAN}};
+    if (!r->config->init)
+        return FATHOM_OK;
+    TRY(st_load(&file, r->config->init));
+    fathom_status status = checkpoint_load(r->model, file);
+    st_free(file);
+    return status == FATHOM_OK ? status : fail_prefix(status, "--init %s: ", r->config->init);
+}
+
+/* At most `last` epochs with the model's lambda; *val is the best validation accuracy, NaN when values blew up. */
+static fathom_status try_candidate(run *r, double *val, double candidate, int64_t last) {
+    train_epoch e;
+    TRY(first_weights(r));
+    while (r->now.epoch < last) {
+        fathom_status status = one_epoch(r, &e, last);
+        *val = NAN;
+        if (status == FATHOM_NUMERIC)
+            return FATHOM_OK;
+        TRY(status);
+        e.candidate = candidate;
+        if (r->hooks->epoch)
+            r->hooks->epoch(r->hooks->user, &e);
+        if (stop_wanted(r))
+            return FATHOM_INTERRUPTED;
+    }
+    *val = r->now.best[NN_VAL];
+    return FATHOM_OK;
+}
+
+/* The paper's rule: a few epochs with each candidate, the best validation accuracy wins, the smaller lambda of equals.
+ */
+static fathom_status search_lambda(run *r) {
+    static const double candidates[TRAIN_CANDIDATES] = {5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 3e-2, 5e-2};
+    int64_t last = r->config->epochs < 100 ? r->config->epochs : 100;
+    double best = -1;
+    train_result *result = r->result;
+    for (int i = 0; i < TRAIN_CANDIDATES; i++) {
+        double val;
+        nn_set_lambda(r->model, candidates[i]);
+        TRY(try_candidate(r, &val, candidates[i], last));
+        result->candidate[i] = candidates[i];
+        result->candidate_val[i] = val;
+        result->candidates = i + 1;
+        if (val > best) {
+            best = val;
+            result->config.net.lambda = candidates[i];
+        }
+    }
+    nn_set_lambda(r->model, result->config.net.lambda);
+    return FATHOM_OK;
+}
+
+static fathom_status begin(run *r) {
+    char path[FOLDER_PATH];
+    if (r->folder.has_state) {
+        TRY(state_load(r->model, &r->now, folder_file(path, &r->folder, "state.safetensors"), r->config, r->set));
+        r->result->config.net.lambda = r->now.lambda;
+        nn_set_lambda(r->model, r->now.lambda);
+        return FATHOM_OK;
+    }
+    if (r->config->lambda == TRAIN_LAMBDA_AUTO)
+        TRY(search_lambda(r));
+    return first_weights(r);
+}
+
+/* ---- checkpoints ---- */
+
+static fathom_status save_model(run *r) {
+    char path[FOLDER_PATH];
+    float *best = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&best, nn_block_len(r->model, NN_BEST), 1, sizeof *best, "checkpoint"));
+    TRY_OUT(nn_get(best, r->model, NN_BEST));
+    TRY_OUT(checkpoint_save(folder_file(path, &r->folder, "model.safetensors"), r->model, best, r->now.best_epoch,
+                            train_preset_name(r->config->preset)));
+out:
+    mem_free(best);
+    return status;
+}
+
+/* The lines of epochs.jsonl are on the disk before the state that counts them. */
+static fathom_status save(run *r) {
+    char path[FOLDER_PATH];
+    if (!r->folder.path)
+        return FATHOM_OK;
+    TRY(folder_sync(&r->folder));
+    TRY(state_save(folder_file(path, &r->folder, "state.safetensors"), r->model, &r->now, r->config, r->set));
+    return save_model(r);
+}
+
+/* ---- the loop ---- */
+
+static void count_epoch(run *r, be_counters before) {
+    be_counters after = be_count(r->dev);
+    if (r->timed == 0)
+        return;
+    r->spent.launches += after.launches - before.launches;
+    r->spent.blocking_reads += after.blocking_reads - before.blocking_reads;
+    r->spent.bytes_read += after.bytes_read - before.bytes_read;
+    r->spent.bytes_written += after.bytes_written - before.bytes_written;
+    r->spent.builds += after.builds - before.builds;
+}
+
+static fathom_status loop(run *r) {
+    const train_config *c = r->config;
+    double start = seconds();
+    int64_t first = r->now.epoch;
+    while (r->now.epoch < c->epochs) {
+        train_epoch e;
+        be_counters before = be_count(r->dev);
+        TRY(one_epoch(r, &e, c->epochs));
+        count_epoch(r, before);
+        r->ms[r->timed++] = e.ms;
+        e.seconds_left = (seconds() - start) / (double)(e.epoch - first) * (double)(c->epochs - e.epoch);
+        TRY(folder_add(&r->folder, &e));
+        if (r->hooks->epoch)
+            r->hooks->epoch(r->hooks->user, &e);
+        if (stop_wanted(r)) {
+            r->result->interrupted = true;
+            break;
+        }
+        if (c->patience > 0 && e.epoch - r->now.best_epoch >= c->patience && r->now.best_epoch > 0) {
+            r->result->stopped_early = true;
+            break;
+        }
+        if (e.epoch % c->checkpoint_every == 0 && e.epoch < c->epochs)
+            TRY(save(r));
+    }
+    return FATHOM_OK;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void sum_up(run *r) {
+    train_result *result = r->result;
+    int64_t steady = r->timed > 1 ? r->timed - 1 : 1;
+    result->epochs = r->now.epoch;
+    result->best_epoch = r->now.best_epoch;
+    result->loss = r->now.loss;
+    memcpy(result->accuracy, r->now.best, sizeof result->accuracy);
+    result->median_epoch_ms = result->min_epoch_ms = NAN;
+    if (r->timed > 0) {
+        qsort(r->ms, (size_t)r->timed, sizeof *r->ms, by_size);
+        result->median_epoch_ms = r->ms[r->timed / 2];
+        result->min_epoch_ms = r->ms[0];
+    }
+    result->per_epoch = (be_counters){.launches = r->spent.launches / steady,
+                                      .blocking_reads = r->spent.blocking_reads / steady,
+                                      .bytes_read = r->spent.bytes_read / steady,
+                                      .bytes_written = r->spent.bytes_written / steady};
+    result->builds_after_first_epoch = r->spent.builds;
+}
+
+/* The best epoch's weights, and the metrics of what they give. */
+static fathom_status finish(run *r) {
+    train_scores scores = {0};
+    TRY(nn_restore(r->model));
+    fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
+    r->result->metrics = scores.metrics;
+    mem_free(scores.logits);
+    return status;
+}
+
+static fathom_status prepare(run *r) {
+    const train_config *c = r->config;
+    if (r->set->split.train_count == 0)
+        return fail(FATHOM_DATA, "%s: the split %s has no training node", r->set->name,
+                    r->set->split.name ? r->set->split.name : "");
+    TRY(folder_open(&r->folder, c->out, c->resume));
+    TRY(nn_input_make(&r->input, r->dev, r->set, c->net.model));
+    TRY(nn_model_make(&r->model, &c->net, r->input));
+    r->result->bytes = *nn_model_bytes(r->model);
+    TRY(mem_new(&r->ms, c->epochs, 1, sizeof *r->ms, "epoch times"));
+    if (!r->folder.has_state)
+        TRY(folder_record(&r->folder, c, r->set, be_device_info(r->dev), NULL));
+    return FATHOM_OK;
+}
+
+static fathom_status train(run *r, double start) {
+    train_result *result = r->result;
+    char text[96];
+    TRY(prepare(r));
+    fathom_status status = begin(r);
+    if (status == FATHOM_INTERRUPTED) { /* while searching for lambda: there is nothing to keep yet */
+        result->interrupted = true;
+        r->now = (train_progress){.loss = NAN, .best = {NAN, NAN, NAN}};
+    } else if (status != FATHOM_OK)
+        return status;
+    result->first_epoch = r->now.epoch + 1;
+    if (r->now.epoch > 0) {
+        snprintf(text, sizeof text, "going on after epoch %" PRId64, r->now.epoch);
+        note(r, text);
+    }
+    TRY(folder_epochs(&r->folder, r->now.epoch));
+    TRY(be_sync(r->dev));
+    result->build_s = seconds() - start + r->config->open_s;
+    if (!result->interrupted) {
+        status = loop(r);
+        if (status == FATHOM_NUMERIC && r->folder.path && r->now.best_epoch > 0) {
+            /* keep the sentence: saving the best model must not replace it */
+            char sentence[CORE_MESSAGE_MAX];
+            snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+            TRY(save_model(r));
+            return fail(FATHOM_NUMERIC, "%s", sentence);
+        }
+        TRY(status);
+        TRY(save(r));
+    }
+    sum_up(r);
+    if (r->now.best_epoch > 0)
+        TRY(finish(r));
+    result->total_s = seconds() - start + r->config->load_s + r->config->open_s;
+    TRY(folder_record(&r->folder, r->config, r->set, be_device_info(r->dev), result));
+    return result->interrupted ? fail(FATHOM_INTERRUPTED, "interrupted after epoch %" PRId64 "%s", r->now.epoch,
+                                      r->folder.path ? "; --resume goes on from there" : "")
+                               : FATHOM_OK;
+}
+
+fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,
+                        const train_hooks *hooks) {
+    static const train_hooks none = {0};
+    run r = {.set = set, .dev = dev, .hooks = hooks ? hooks : &none};
+    double start = seconds();
+    *result = NULL;
+    TRY(mem_new(&r.result, 1, 1, sizeof *r.result, "result"));
+    r.result->config = *config;
+    r.config = &r.result->config;
+#define X(name) r.result->metrics.name = NAN;
+    METRICS_LIST(X)
+#undef X
+    fathom_status status = train(&r, start);
+    folder_close(&r.folder);
+    nn_model_free(r.model);
+    nn_input_free(r.input);
+    mem_free(r.ms);
+    if (status == FATHOM_OK || status == FATHOM_INTERRUPTED)
+        *result = r.result;
+    else
+        train_result_free(r.result);
+    return status;
+}
+
+void train_result_free(train_result *result) { mem_free(result); }

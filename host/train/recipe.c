@@ -1,0 +1,110 @@
+/* recipe.c - what a run does when its user says nothing: learning rate, L2, groups, momentum, lambda by data set, model
+ * and preset. The tables are those behind the published numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "train/train.h"
+
+/* Rows of the tables. embedded and karate are small citation-like graphs and use Cora's. */
+typedef enum row { CORA, CITESEER, PUBMED, COAUTHOR, OTHER, ROWS } row;
+
+static const struct {
+    const char *name;
+    row row;
+} sets[] = {{"cora", CORA},         {"embedded", CORA}, {"karate", CORA},         {"karate-2", CORA},
+            {"citeseer", CITESEER}, {"pubmed", PUBMED}, {"coauthor-cs", COAUTHOR}};
+
+static const struct {
+    double lr, authors_l2, paper_l2;
+    int64_t paper_groups;
+} rates[ROWS] = {
+    [CORA] = {5e-3, 5e-4, 5e-4, 10},     [CITESEER] = {5e-3, 5e-5, 5e-4, 10}, [PUBMED] = {1e-2, 1e-3, 1e-3, 5},
+    [COAUTHOR] = {5e-3, 5e-5, 5e-4, 10}, [OTHER] = {5e-3, 5e-4, 5e-4, 10},
+};
+
+/* lambda of the preset `authors`: `shallow` below `depth` layers, `deep` from there on. */
+typedef struct lambda {
+    double shallow;
+    int64_t depth;
+    double deep;
+} lambda;
+
+static const lambda lambdas[OTHER][2][NN_SGC + 1] = {
+    /*               GCN              GAT              SGC */
+    [CORA] = {{{.001, 6, .03}, {.001, 6, .01}, {.01, 60, .005}}, /* all features */
+              {{0, 0, .01}, {0, 0, .01}, {.005, 70, .03}}},      /* missing features */
+    [CITESEER] = {{{.001, 6, .005}, {.001, 6, .005}, {.0005, 60, .002}}, {{0, 0, .005}, {0, 0, .01}, {0, 0, .0005}}},
+    [PUBMED] = {{{.001, 6, .01}, {.005, 6, .01}, {0, 0, .05}}, {{0, 0, .02}, {0, 0, .03}, {0, 0, .05}}},
+    [COAUTHOR] = {{{.001, 6, .03}, {.001, 6, .03}, {.001, 10, .5}}, {{0, 0, .03}, {0, 0, .03}, {.003, 30, .5}}},
+};
+#define LAMBDA_ELSEWHERE .01 /* other data, GCNII, and everything in the preset pyg */
+
+static const struct {
+    const char *name;
+    bool assign_bias;
+    double momentum;
+} presets[TRAIN_PRESETS] = {
+    [TRAIN_AUTHORS] = {"authors", true, 0.3}, [TRAIN_PAPER] = {"paper", false, 0.3}, [TRAIN_PYG] = {"pyg", false, 0.1}};
+
+const char *train_preset_name(train_preset preset) { return presets[preset].name; }
+
+static row row_of(const char *name) {
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (strcmp(sets[i].name, name) == 0)
+            return sets[i].row;
+    return OTHER;
+}
+
+static double lambda_of(row r, const train_config *c) {
+    if (c->preset == TRAIN_PYG || r == OTHER || c->net.model > NN_SGC)
+        return LAMBDA_ELSEWHERE;
+    const lambda *l = &lambdas[r][c->missing_rate > 0][c->net.model];
+    return c->net.layers < l->depth ? l->shallow : l->deep;
+}
+
+train_config train_unset(void) {
+    return (train_config){.net = {.model = NN_GCN,
+                                  .norm = NN_GROUP,
+                                  .layers = 15,
+                                  .hidden = 16,
+                                  .groups = 0,
+                                  .lambda = NAN,
+                                  .dropout = 0.6,
+                                  .momentum = NAN,
+                                  .alpha = 0.1,
+                                  .theta = 0.5},
+                          .lr = NAN,
+                          .weight_decay = NAN,
+                          .eval_every = 1,
+                          .seed = 100,
+                          .checkpoint_every = 100};
+}
+
+fathom_status train_fill(train_config *c, const data_set *set) {
+    row r = row_of(set->name);
+    bool pyg = c->preset == TRAIN_PYG, paper = c->preset == TRAIN_PAPER;
+    c->net.assign_bias = presets[c->preset].assign_bias;
+    if (isnan(c->net.momentum))
+        c->net.momentum = presets[c->preset].momentum;
+    if (c->net.groups == 0)
+        c->net.groups = paper ? rates[r].paper_groups : 10;
+    if (isnan(c->lr))
+        c->lr = pyg ? rates[OTHER].lr : rates[r].lr;
+    if (isnan(c->weight_decay))
+        c->weight_decay = pyg ? rates[OTHER].paper_l2 : paper ? rates[r].paper_l2 : rates[r].authors_l2;
+    if (c->epochs == 0)
+        c->epochs = r == COAUTHOR && c->net.model == NN_SGC && c->preset == TRAIN_AUTHORS ? 500 : 1000;
+    if (c->lambda == TRAIN_LAMBDA_RECIPE && paper)
+        c->lambda = TRAIN_LAMBDA_AUTO; /* the paper chooses it on the validation set */
+    if (c->net.norm != NN_GROUP && c->lambda == TRAIN_LAMBDA_AUTO)
+        c->lambda = TRAIN_LAMBDA_RECIPE; /* nothing to search for */
+    if (c->lambda != TRAIN_LAMBDA_GIVEN)
+        c->net.lambda = lambda_of(r, c);
+    if (!(c->lr > 0 && c->lr <= 1e3))
+        return fail(FATHOM_USAGE, "the learning rate must be above 0, not %g", c->lr);
+    if (!(c->weight_decay >= 0 && c->weight_decay <= 1e3))
+        return fail(FATHOM_USAGE, "the weight decay must be at least 0, not %g", c->weight_decay);
+    if (c->epochs < 1 || c->patience < 0 || c->eval_every < 1 || c->checkpoint_every < 1)
+        return fail(FATHOM_USAGE, "epochs, eval-every and checkpoint-every must be at least 1, patience at least 0");
+    return nn_config_check(&c->net);
+}

@@ -1,0 +1,151 @@
+/* record.c - a run as JSON, for `--json` and run.json: everything needed to repeat it, and its result. */
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "core/json.h"
+#include "train/train.h"
+
+void train_json_data(struct json *doc, const data_set *set) {
+    json_open(doc, "data");
+    json_text(doc, "name", set->name);
+    json_text(doc, "sha256", set->sha256);
+    json_int(doc, "nodes", set->graph.nodes);
+    json_int(doc, "edges", set->graph.edges);
+    json_int(doc, "features", set->features.cols);
+    json_int(doc, "classes", set->classes);
+    json_text(doc, "origin", set->origin);
+    json_open(doc, "split");
+    json_text(doc, "name", set->split.name);
+    json_int(doc, "train", set->split.train_count);
+    json_int(doc, "val", set->split.val_count);
+    json_int(doc, "test", set->split.test_count);
+    json_close(doc);
+    json_int(doc, "missing", set->missing_count);
+    json_close(doc);
+}
+
+void train_json_device(struct json *doc, const be_info *info) {
+    char libraries[512];
+    json_open(doc, "device");
+    json_text(doc, "word", info->word);
+    json_text(doc, "name", info->name);
+    json_text(doc, "backend", info->backend);
+    json_text(doc, "driver", info->driver);
+    json_text(doc, "platform", info->platform);
+    be_describe(info->backend, libraries, sizeof libraries);
+    json_text(doc, "libraries", libraries);
+    json_close(doc);
+}
+
+void train_json_config(struct json *doc, const train_config *c, const data_set *set) {
+    static const char *const lambdas[] = {"recipe", "given", "auto"};
+    const nn_config *n = &c->net;
+    json_open(doc, "config");
+    json_text(doc, "data", c->data ? c->data : set->name);
+    json_text(doc, "features", c->features);
+    json_text(doc, "labels", c->labels);
+    json_text(doc, "model", nn_conv_name(n->model));
+    json_text(doc, "norm", nn_norm_name(n->norm));
+    json_int(doc, "layers", n->layers);
+    json_int(doc, "hidden", n->hidden);
+    json_int(doc, "groups", n->groups);
+    json_real(doc, "lambda", n->lambda);
+    json_text(doc, "lambda_from", lambdas[c->lambda]);
+    json_real(doc, "dropout", n->dropout);
+    json_real(doc, "lr", c->lr);
+    json_real(doc, "weight_decay", c->weight_decay);
+    json_int(doc, "epochs", c->epochs);
+    json_int(doc, "patience", c->patience);
+    json_int(doc, "eval_every", c->eval_every);
+    json_int(doc, "seed", (int64_t)c->seed);
+    json_text(doc, "split", set->split.name);
+    json_real(doc, "missing_rate", c->missing_rate);
+    json_text(doc, "feature_norm", c->feature_norm == DATA_NORM_ROW ? "row" : "none");
+    json_real(doc, "alpha", n->alpha);
+    json_real(doc, "theta", n->theta);
+    json_text(doc, "preset", train_preset_name(c->preset));
+    json_bool(doc, "assignment_bias", n->assign_bias);
+    json_real(doc, "momentum", n->momentum);
+    json_text(doc, "init", c->init);
+    json_text(doc, "out", c->out);
+    json_int(doc, "checkpoint_every", c->checkpoint_every);
+    json_int(doc, "threads", c->threads);
+    json_close(doc);
+}
+
+void train_json_metrics(struct json *doc, const metrics_values *values) {
+#define X(name) json_real(doc, #name, values->name);
+    METRICS_LIST(X)
+#undef X
+    json_open_array(doc, "unavailable");
+#define X(name)              \
+    if (isnan(values->name)) \
+        json_text(doc, NULL, #name);
+    METRICS_LIST(X)
+#undef X
+    json_close(doc);
+    json_int(doc, "empty_classes", values->empty_classes);
+}
+
+static void add_result(struct json *doc, const train_result *r) {
+    json_open(doc, "result");
+    json_real(doc, "test_accuracy", r->accuracy[NN_TEST]);
+    json_real(doc, "val_accuracy", r->accuracy[NN_VAL]);
+    json_real(doc, "train_accuracy", r->accuracy[NN_TRAIN]);
+    json_int(doc, "best_epoch", r->best_epoch);
+    json_int(doc, "epochs", r->epochs);
+    json_bool(doc, "stopped_early", r->stopped_early);
+    json_real(doc, "loss", r->loss);
+    train_json_metrics(doc, &r->metrics);
+    json_text(doc, "definition", metrics_definition_name(METRICS_AUTHORS));
+    json_close(doc);
+    if (r->candidates == 0)
+        return;
+    json_open_array(doc, "lambda_search");
+    for (int i = 0; i < r->candidates; i++) {
+        json_open(doc, NULL);
+        json_real(doc, "lambda", r->candidate[i]);
+        json_real(doc, "val_accuracy", r->candidate_val[i]);
+        json_close(doc);
+    }
+    json_close(doc);
+}
+
+static void add_costs(struct json *doc, const train_config *c, const be_info *info, const train_result *r) {
+    struct rusage usage;
+    json_open(doc, "time");
+    json_real(doc, "total_s", r->total_s);
+    json_real(doc, "load_s", c->load_s);
+    json_real(doc, "build_s", r->build_s);
+    json_real(doc, "median_epoch_ms", r->median_epoch_ms);
+    json_real(doc, "min_epoch_ms", r->min_epoch_ms);
+    json_close(doc);
+    json_open(doc, "memory");
+    json_int(doc, "planned_bytes", r->bytes.total);
+    json_int(doc, "peak_rss_bytes", getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0);
+    json_close(doc);
+    json_int(doc, "parameters", r->bytes.parameters);
+    if (strcmp(info->backend, "opencl") != 0)
+        return;
+    json_open(doc, "opencl");
+    json_int(doc, "launches_per_epoch", r->per_epoch.launches);
+    json_int(doc, "blocking_reads_per_epoch", r->per_epoch.blocking_reads);
+    json_int(doc, "bytes_read_per_epoch", r->per_epoch.bytes_read);
+    json_int(doc, "bytes_written_per_epoch", r->per_epoch.bytes_written);
+    json_int(doc, "builds_after_first_epoch", r->builds_after_first_epoch);
+    json_close(doc);
+}
+
+void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
+                const train_result *result) {
+    json_text(doc, "fathom", fathom_version());
+    train_json_data(doc, set);
+    train_json_config(doc, result ? &result->config : config, set);
+    train_json_device(doc, info);
+    if (result) {
+        add_result(doc, result);
+        add_costs(doc, config, info, result);
+    }
+    json_text(doc, "status", !result ? "running" : result->interrupted ? "interrupted" : "ok");
+}

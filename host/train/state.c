@@ -1,0 +1,144 @@
+/* state.c - see state.h. */
+#include "train/state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/safetensors.h"
+
+#define FORMAT "1"
+#define BLOCKS 4
+
+static const struct {
+    const char *name;
+    nn_block block;
+} blocks[BLOCKS] = {{"weights", NN_WEIGHTS}, {"moment1", NN_MOMENT1}, {"moment2", NN_MOMENT2}, {"best", NN_BEST}};
+
+/* Every setting that changes the numbers of a run, as "key=value " pairs. Epochs and patience are not among them: a
+ * run may be made longer. */
+static void fingerprint(char *text, size_t room, const train_config *c, const data_set *set) {
+    const nn_config *n = &c->net;
+    char lambda[40] = "auto";
+    if (c->lambda != TRAIN_LAMBDA_AUTO)
+        snprintf(lambda, sizeof lambda, "%.17g", n->lambda);
+    snprintf(text, room,
+             "version=%s data=%s split=%s nodes=%d/%d/%d missing-rate=%.17g feature-norm=%d model=%s norm=%s "
+             "layers=%" PRId64 " hidden=%" PRId64 " groups=%" PRId64 " lambda=%s dropout=%.17g momentum=%.17g "
+             "alpha=%.17g theta=%.17g preset=%s lr=%.17g weight-decay=%.17g seed=%" PRIu64 " eval-every=%" PRId64
+             " init=%s ",
+             fathom_version(), set->sha256, set->split.name ? set->split.name : "", set->split.train_count,
+             set->split.val_count, set->split.test_count, c->missing_rate, (int)c->feature_norm, nn_conv_name(n->model),
+             nn_norm_name(n->norm), n->layers, n->hidden, n->groups, lambda, n->dropout, n->momentum, n->alpha,
+             n->theta, train_preset_name(c->preset), c->lr, c->weight_decay, c->seed, c->eval_every,
+             c->init ? c->init : "");
+}
+
+/* The sentence names the first pair that differs. */
+static fathom_status compare(const char *was, const char *now, const char *path) {
+    if (strcmp(was, now) == 0)
+        return FATHOM_OK;
+    while (*was && *now) {
+        size_t a = strcspn(was, " "), b = strcspn(now, " ");
+        if (a != b || strncmp(was, now, a) != 0)
+            return fail(
+                FATHOM_USAGE,
+                "%s belongs to another run: it has %.*s, this one %.*s; give the same options, or another --out", path,
+                (int)a, was, (int)b, now);
+        was += a + 1;
+        now += b + 1;
+    }
+    return fail(FATHOM_USAGE, "%s belongs to another run; give another --out", path);
+}
+
+fathom_status state_save(const char *path, const nn_model *model, const train_progress *p, const train_config *config,
+                         const data_set *set) {
+    float *values[BLOCKS] = {NULL};
+    st_tensor tensors[BLOCKS];
+    char print[8192], numbers[7][40];
+    fathom_status status;
+    for (int i = 0; i < BLOCKS; i++) {
+        int64_t length = nn_block_len(model, blocks[i].block);
+        TRY_OUT(mem_new(&values[i], length, 1, sizeof(float), "checkpoint"));
+        TRY_OUT(nn_get(values[i], model, blocks[i].block));
+        tensors[i] = (st_tensor){.name = blocks[i].name,
+                                 .type = ST_F32,
+                                 .dims = 1,
+                                 .shape = {length},
+                                 .count = length,
+                                 .data = values[i],
+                                 .bytes = (size_t)length * sizeof(float)};
+    }
+    fingerprint(print, sizeof print, config, set);
+    snprintf(numbers[0], sizeof numbers[0], "%" PRId64, p->epoch);
+    snprintf(numbers[1], sizeof numbers[1], "%" PRId64, p->best_epoch);
+    const double reals[] = {p->loss, p->best[NN_TRAIN], p->best[NN_VAL], p->best[NN_TEST], p->lambda};
+    for (int i = 0; i < 5; i++)
+        snprintf(numbers[2 + i], sizeof numbers[0], "%.17g", reals[i]);
+    const st_meta_entry meta[] = {{"format", FORMAT},           {"run", print},
+                                  {"epoch", numbers[0]},        {"best_epoch", numbers[1]},
+                                  {"loss", numbers[2]},         {"best_train_acc", numbers[3]},
+                                  {"best_val_acc", numbers[4]}, {"best_test_acc", numbers[5]},
+                                  {"lambda", numbers[6]}};
+    TRY_OUT(st_save(path, tensors, BLOCKS, meta, sizeof meta / sizeof *meta));
+out:
+    for (int i = 0; i < BLOCKS; i++)
+        mem_free(values[i]);
+    return status;
+}
+
+static double number(const st_file *file, const char *key) {
+    const char *text = st_meta(file, key);
+    return text ? strtod(text, NULL) : NAN;
+}
+
+static fathom_status load_block(nn_model *model, nn_block block, const st_tensor *t) {
+    float *values = NULL;
+    int64_t length = nn_block_len(model, block);
+    fathom_status status;
+    if (!t || t->type != ST_F32 || t->count != length)
+        return fail(FATHOM_DATA, "its blocks are not those of this model");
+    TRY_OUT(mem_new(&values, length, 1, sizeof *values, "checkpoint"));
+    TRY_OUT(st_floats(values, t));
+    TRY_OUT(nn_put(model, block, values));
+out:
+    mem_free(values);
+    return status;
+}
+
+static fathom_status take(nn_model *model, train_progress *p, const st_file *file) {
+    const char *format = st_meta(file, "format");
+    if (!format || strcmp(format, FORMAT) != 0)
+        return fail(FATHOM_DATA, "is not a state that this version of fathom can go on from");
+    *p = (train_progress){
+        .epoch = (int64_t)number(file, "epoch"),
+        .loss = number(file, "loss"),
+        .best_epoch = (int64_t)number(file, "best_epoch"),
+        .best = {number(file, "best_train_acc"), number(file, "best_val_acc"), number(file, "best_test_acc")},
+        .lambda = number(file, "lambda")};
+    if (p->epoch < 0 || p->best_epoch < 0 || p->best_epoch > p->epoch || !isfinite(p->lambda))
+        return fail(FATHOM_DATA, "does not say how far the run was");
+    for (int i = 0; i < BLOCKS; i++)
+        TRY(load_block(model, blocks[i].block, st_find(file, blocks[i].name)));
+    return FATHOM_OK;
+}
+
+fathom_status state_load(nn_model *model, train_progress *progress, const char *path, const train_config *config,
+                         const data_set *set) {
+    st_file *file = NULL;
+    char now[8192];
+    fathom_status status;
+    TRY(st_load(&file, path));
+    const char *was = st_meta(file, "run");
+    fingerprint(now, sizeof now, config, set);
+    TRY_OUT(compare(was ? was : "", now, path));
+    status = take(model, progress, file);
+    if (status != FATHOM_OK)
+        status = fail_prefix(status, "%s: ", path);
+out:
+    st_free(file);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* state.h - what is needed to go on with a run to the same bits: state.safetensors holds the weights with running
+ * estimates, both moments and the best weights as whole blocks, and in its metadata where the run was. */
+#ifndef TRAIN_STATE_H
+#define TRAIN_STATE_H
+
+#include "train/train.h"
+
+typedef struct train_progress {
+    int64_t epoch; /* done */
+    double loss;
+    int64_t best_epoch;
+    double best[NN_SETS]; /* accuracies of that epoch */
+    double lambda;        /* in use */
+} train_progress;
+
+fathom_status state_save(const char *path, const nn_model *model, const train_progress *progress,
+                         const train_config *config, const data_set *set);
+
+/* Refuses the state of another run and names what differs. */
+fathom_status state_load(nn_model *model, train_progress *progress, const char *path, const train_config *config,
+                         const data_set *set);
+
+#endif
