@@ -31,7 +31,8 @@
     X(train)     \
     X(eval)      \
     X(metrics)   \
-    X(demo)
+    X(demo)      \
+    X(sweep)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)

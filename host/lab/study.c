@@ -12,7 +12,7 @@
 
 #define STUDIES_MAX 64
 
-static void free_study(lab_study *study) {
+void lab_study_free(lab_study *study) {
     lab_about_free(&study->about);
     mem_free(study->cells);
     mem_free(study->row);
@@ -23,12 +23,14 @@ static void free_study(lab_study *study) {
 
 void lab_studies_free(lab_studies *studies) {
     for (int i = 0; i < studies->count; i++)
-        free_study(&studies->study[i]);
+        lab_study_free(&studies->study[i]);
     mem_free(studies->study);
     *studies = (lab_studies){0};
 }
 
-static fathom_status load_study(lab_study *study, const char *folder, const char *about) {
+static fathom_status fill_study(lab_study *study, const char *folder) {
+    char about[LAB_PATH];
+    snprintf(about, sizeof about, "%.4000s/sweep.json", folder);
     TRY(lab_about_load(&study->about, about));
     TRY(lab_recipe_parse(&study->recipe, study->about.recipe, study->about.name));
     TRY(lab_grid(&study->cells, &study->cell_count, study->recipe));
@@ -44,6 +46,14 @@ static fathom_status load_study(lab_study *study, const char *folder, const char
     return FATHOM_OK;
 }
 
+fathom_status lab_study_load(lab_study *study, const char *folder) {
+    *study = (lab_study){.journal = {.file = -1, .failures = -1}};
+    fathom_status status = fill_study(study, folder);
+    if (status != FATHOM_OK)
+        lab_study_free(study);
+    return status;
+}
+
 static fathom_status add_folder(lab_studies *studies, const char *folder) {
     char about[LAB_PATH];
     int length = snprintf(about, sizeof about, "%s/sweep.json", folder);
@@ -51,9 +61,9 @@ static fathom_status add_folder(lab_studies *studies, const char *folder) {
         return FATHOM_OK;
     if (studies->count == STUDIES_MAX)
         return fail(FATHOM_DATA, "%s: more than %d sweeps", folder, STUDIES_MAX);
-    lab_study *study = &studies->study[studies->count++];
-    study->journal.file = study->journal.failures = -1;
-    return load_study(study, folder, about);
+    TRY(lab_study_load(&studies->study[studies->count], folder));
+    studies->count++;
+    return FATHOM_OK;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }

@@ -16,6 +16,10 @@ typedef struct lab_study {
     lab_journal journal;
 } lab_study;
 
+/* Reads the sweep in `folder`. */
+fathom_status lab_study_load(lab_study *study, const char *folder);
+void lab_study_free(lab_study *study);
+
 typedef struct lab_studies {
     lab_study *study;
     int count;
