@@ -32,7 +32,8 @@
     X(eval)      \
     X(metrics)   \
     X(demo)      \
-    X(sweep)
+    X(sweep)     \
+    X(report)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)

@@ -35,6 +35,14 @@ static void range_of(double *low, double *high, const chart_lines *c, bool of_x)
     }
 }
 
+static double lowest_mean(const chart_lines *c) {
+    double low = INFINITY;
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->series[i].count; j++)
+            low = fmin(low, c->series[i].mean[j]);
+    return low;
+}
+
 /* The points of the first series are the ticks when they are few, so that every depth has its number. */
 static svg_ticks x_ticks(const chart_lines *c, double low, double high) {
     svg_ticks ticks = svg_ticks_make(low, high, 7);
@@ -151,8 +159,8 @@ void chart_lines_draw(lab_text *out, const chart_lines *c, bool alone) {
         right = fmax(right, svg_text_width(c->series[i].name, SVG_FONT * 1.08));
     range_of(&x_low, &x_high, c, true);
     range_of(&y_low, &y_high, c, false);
-    if (y_low > 0 && y_low < 0.6 * y_high)
-        y_low = 0;
+    if (lowest_mean(c) >= 0 && y_low < 0.6 * y_high)
+        y_low = 0; /* a band may reach below 0 where the values themselves cannot */
     if (isfinite(c->y_low))
         y_low = c->y_low;
     if (isfinite(c->y_high))

@@ -131,19 +131,52 @@ static fathom_status take_labels(lab_picture *picture, const char *path) {
     return status;
 }
 
-static fathom_status lay_out(lab_picture *picture, const float *rows, const float *means, int64_t columns) {
+/* Representations that went through relu have no negative entry; means of what came before it are cut the same way, so
+ * that both lie in one space. */
+static void cut_means(float *means, const lab_picture *picture, const float *rows, int64_t columns) {
+    for (int64_t i = 0; i < picture->nodes * columns; i++)
+        if (rows[i] < 0)
+            return;
+    for (int64_t i = 0; i < picture->means * columns; i++)
+        means[i] = means[i] > 0 ? means[i] : 0;
+}
+
+/* t-SNE takes seconds: what was laid out once is kept beside the rows. */
+static fathom_status lay_out_tsne(lab_picture *picture, const double *x, int64_t count, int64_t columns,
+                                  const char *path) {
+    float *kept = NULL;
+    int64_t rows, two;
+    TRY(mem_new(&picture->tsne, count, 2, sizeof *picture->tsne, "t-SNE"));
+    if (access(path, F_OK) == 0 && npy_load_float(&kept, &rows, &two, path) == FATHOM_OK && rows == count && two == 2) {
+        for (int64_t i = 0; i < 2 * count; i++)
+            picture->tsne[i] = (double)kept[i];
+        mem_free(kept);
+        return FATHOM_OK;
+    }
+    mem_free(kept);
+    kept = NULL;
+    TRY(lab_tsne(picture->tsne, x, count, columns));
+    TRY(mem_new(&kept, count, 2, sizeof *kept, "t-SNE"));
+    for (int64_t i = 0; i < 2 * count; i++)
+        kept[i] = (float)picture->tsne[i];
+    (void)npy_save_float(path, kept, count, 2); /* a folder that cannot be written costs seconds, no more */
+    mem_free(kept);
+    return FATHOM_OK;
+}
+
+static fathom_status lay_out(lab_picture *picture, const float *rows, float *means, int64_t columns,
+                             const char *tsne_path) {
     int64_t count = picture->nodes + picture->means;
     double *x = NULL;
     fathom_status status;
     TRY_OUT(mem_new(&x, count, columns, sizeof *x, "representations"));
     TRY_OUT(mem_new(&picture->pca, count, 2, sizeof *picture->pca, "principal components"));
+    cut_means(means, picture, rows, columns);
     add_unit_rows(x, rows, picture->nodes, columns);
     add_unit_rows(x + picture->nodes * columns, means, picture->means, columns);
     TRY_OUT(lab_pca(picture->pca, &picture->share, x, count, columns));
-    if (picture->nodes <= LAB_TSNE_MAX) {
-        TRY_OUT(mem_new(&picture->tsne, count, 2, sizeof *picture->tsne, "t-SNE"));
-        TRY_OUT(lab_tsne(picture->tsne, x, count, columns));
-    }
+    if (picture->nodes <= LAB_TSNE_MAX)
+        TRY_OUT(lay_out_tsne(picture, x, count, columns, tsne_path));
 out:
     mem_free(x);
     return status;
@@ -167,7 +200,8 @@ fathom_status lab_picture_load(lab_picture *picture, const lab_journal *journal,
         if (mean_columns != columns)
             picture->means = 0;
     }
-    TRY_OUT(lay_out(picture, rows, means, columns));
+    TRY_OUT(path_of(path, journal, cell, "-tsne"));
+    TRY_OUT(lay_out(picture, rows, means, columns, path));
 out:
     mem_free(rows);
     mem_free(means);
