@@ -19,25 +19,49 @@ static fathom_status path_of(char path[LAB_PATH], const lab_journal *journal, co
 
 /* ---- writing ---- */
 
-/* The running means of the last norm are those of S_vg H_v, one row of C columns for each group. */
-static fathom_status save_means(const char *path, const nn_model *model) {
-    const nn_config *config = nn_model_config(model);
-    char name[64];
-    float *block = NULL;
-    fathom_status status = FATHOM_OK;
-    snprintf(name, sizeof name, "norms.%lld.norm.running_mean", (long long)config->layers - 1);
-    for (int64_t i = 0; i < nn_param_count(model); i++) {
-        const nn_param *param = nn_param_at(model, i);
-        if (strcmp(param->name, name) != 0)
-            continue;
-        TRY(mem_new(&block, nn_block_len(model, NN_WEIGHTS), 1, sizeof *block, "weights"));
-        TRY_OUT(nn_get(block, model, NN_WEIGHTS));
-        int64_t columns = param->rows * param->cols / config->groups;
-        TRY_OUT(npy_save_float(path, block + param->off, config->groups, columns));
-        break;
+/* Rows scaled to length 1, in double: the space of the picture. */
+static void unit_rows(double *to, const float *from, int64_t rows, int64_t columns) {
+    for (int64_t i = 0; i < rows; i++) {
+        double square = 0;
+        for (int64_t j = 0; j < columns; j++)
+            square += (double)from[i * columns + j] * (double)from[i * columns + j];
+        for (int64_t j = 0; j < columns; j++)
+            to[i * columns + j] = square > 0 ? (double)from[i * columns + j] / sqrt(square) : 0;
     }
+}
+
+/* mean_g = sum_v S_vg h_v / sum_v S_vg over unit rows h. A group to which less than one node is assigned is not used,
+ * and left out. */
+static fathom_status save_means(const char *path, const nn_model *model, const float *logits, int64_t n,
+                                int64_t columns) {
+    int64_t groups = nn_model_config(model)->groups, used = 0;
+    float *s = NULL, *means = NULL;
+    double *h = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&s, n, groups, sizeof *s, "assignment"));
+    TRY_OUT(mem_new(&h, n, columns, sizeof *h, "unit rows"));
+    TRY_OUT(mem_new(&means, groups, columns, sizeof *means, "group means"));
+    TRY_OUT(nn_get_assignment(s, model, &(nn_pass){.training = false}));
+    unit_rows(h, logits, n, columns);
+    for (int64_t g = 0; g < groups; g++) {
+        double weight = 0;
+        for (int64_t v = 0; v < n; v++)
+            weight += (double)s[v * groups + g];
+        if (!(weight >= 1))
+            continue;
+        for (int64_t j = 0; j < columns; j++) {
+            double sum = 0;
+            for (int64_t v = 0; v < n; v++)
+                sum += (double)s[v * groups + g] * h[v * columns + j];
+            means[used * columns + j] = (float)(sum / weight);
+        }
+        used++;
+    }
+    TRY_OUT(npy_save_float(path, means, used, columns));
 out:
-    mem_free(block);
+    mem_free(s);
+    mem_free(h);
+    mem_free(means);
     return status;
 }
 
@@ -61,7 +85,7 @@ static fathom_status keep(const lab_journal *journal, const char *cell, nn_model
     TRY_OUT(save_labels(path, set));
     if (nn_model_config(model)->norm == NN_GROUP) {
         TRY_OUT(path_of(path, journal, cell, "-means"));
-        TRY_OUT(save_means(path, model));
+        TRY_OUT(save_means(path, model, scores.logits, set->graph.nodes, set->classes));
     }
     TRY_OUT(path_of(path, journal, cell, ""));
     TRY_OUT(npy_save_float(path, scores.logits, set->graph.nodes, set->classes));
@@ -101,17 +125,6 @@ void lab_picture_free(lab_picture *picture) {
     *picture = (lab_picture){0};
 }
 
-/* Appends rows of `from` to `to`, each scaled to length 1. */
-static void add_unit_rows(double *to, const float *from, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < rows; i++) {
-        double square = 0;
-        for (int64_t j = 0; j < columns; j++)
-            square += (double)from[i * columns + j] * (double)from[i * columns + j];
-        for (int64_t j = 0; j < columns; j++)
-            to[i * columns + j] = square > 0 ? (double)from[i * columns + j] / sqrt(square) : 0;
-    }
-}
-
 static fathom_status take_labels(lab_picture *picture, const char *path) {
     float *labels = NULL;
     int64_t rows, columns;
@@ -129,16 +142,6 @@ static fathom_status take_labels(lab_picture *picture, const char *path) {
     }
     mem_free(labels);
     return status;
-}
-
-/* Representations that went through relu have no negative entry; means of what came before it are cut the same way, so
- * that both lie in one space. */
-static void cut_means(float *means, const lab_picture *picture, const float *rows, int64_t columns) {
-    for (int64_t i = 0; i < picture->nodes * columns; i++)
-        if (rows[i] < 0)
-            return;
-    for (int64_t i = 0; i < picture->means * columns; i++)
-        means[i] = means[i] > 0 ? means[i] : 0;
 }
 
 /* t-SNE takes seconds: what was laid out once is kept beside the rows. */
@@ -164,16 +167,16 @@ static fathom_status lay_out_tsne(lab_picture *picture, const double *x, int64_t
     return FATHOM_OK;
 }
 
-static fathom_status lay_out(lab_picture *picture, const float *rows, float *means, int64_t columns,
+static fathom_status lay_out(lab_picture *picture, const float *rows, const float *means, int64_t columns,
                              const char *tsne_path) {
     int64_t count = picture->nodes + picture->means;
     double *x = NULL;
     fathom_status status;
     TRY_OUT(mem_new(&x, count, columns, sizeof *x, "representations"));
     TRY_OUT(mem_new(&picture->pca, count, 2, sizeof *picture->pca, "principal components"));
-    cut_means(means, picture, rows, columns);
-    add_unit_rows(x, rows, picture->nodes, columns);
-    add_unit_rows(x + picture->nodes * columns, means, picture->means, columns);
+    unit_rows(x, rows, picture->nodes, columns);
+    for (int64_t i = 0; i < picture->means * columns; i++)
+        x[picture->nodes * columns + i] = (double)means[i];
     TRY_OUT(lab_pca(picture->pca, &picture->share, x, count, columns));
     if (picture->nodes <= LAB_TSNE_MAX)
         TRY_OUT(lay_out_tsne(picture, x, count, columns, tsne_path));

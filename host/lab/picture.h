@@ -12,8 +12,8 @@ typedef struct lab_picture {
     double share;             /* of the variance, that the two principal components hold */
 } lab_picture;
 
-/* Evaluates the model in run_folder/model.safetensors and keeps its outputs, the labels and the running means of the
- * last layer's groups under pictures/. */
+/* Evaluates the model in run_folder/model.safetensors and keeps its outputs, the labels and the means of the last
+ * layer's groups under pictures/. */
 fathom_status lab_picture_keep(const lab_journal *journal, const char *cell, const char *run_folder,
                                const train_config *config, const data_set *set, be_device *dev);
 

@@ -103,7 +103,8 @@ static void add_section(lab_figures *f, const lab_study *s, lab_show what, int n
         break;
     default:
         lab_add(out, "<p>Every dot is a node, its colour the true class; rows are scaled to length 1, as for the "
-                     "metrics. Triangles are the running means of the last layer's groups.</p>\n");
+                     "metrics. Triangles are the means of the last layer's groups: rows weighted by how much of "
+                     "them is assigned to the group.</p>\n");
         lab_figures_picture(f, s);
         break;
     }

@@ -94,11 +94,17 @@ static fathom_status open_folder(sweep *s) {
     TRY_OUT(mem_text(&s->about.name, s->recipe->name));
     TRY_OUT(mem_text(&s->about.recipe, recipe.bytes));
     TRY_OUT(lab_about_add_command(&s->about, s->options->command));
-    TRY_OUT(lab_about_save(&s->about, path));
 out:
     lab_about_free(&old);
     lab_text_free(&recipe);
     return status;
+}
+
+/* From now on the folder holds this sweep: nothing that can be known beforehand is wrong. */
+static fathom_status record_start(const sweep *s) {
+    char path[LAB_PATH];
+    TRY(lab_journal_path(path, &s->journal, "sweep.json"));
+    return lab_about_save(&s->about, path);
 }
 
 /* ---- cells, and what they cost ---- */
@@ -314,6 +320,7 @@ fathom_status lab_sweep(lab_sweep_result *result, const lab_recipe *recipe, cons
     TRY_OUT(open_folder(&s));
     TRY_OUT(plan(&s));
     TRY_OUT(find_devices(&s));
+    TRY_OUT(record_start(&s));
     if (s.before < s.count)
         TRY_OUT(work(&s));
     TRY_OUT(conclude(result, &s));
