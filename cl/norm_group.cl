@@ -1,5 +1,6 @@
 /* norm_group.cl - differentiable group normalisation with t_vgj = S_vg H_vj never stored: assignment, statistics,
  * output, and the two sweeps of the backward pass. Parameters and statistics are G x d, rows side by side.
+ * t minus a mean is one fma: the product alone, rounded, would lose what is left when t is near its mean.
  * Small coefficients per (g, j) are computed once into scratch and read from there: any G and d. */
 #include "common.h"
 
@@ -52,10 +53,10 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
         ulong stop = min(end, v + 64);
         float base = sg[(long)v * sld] * hj[(long)v * hld], run = 0.0f, squares = 0.0f, here = (float)(stop - v);
         for (ulong w = v; w < stop; w++)
-            run += sg[(long)w * sld] * hj[(long)w * hld] - base;
+            run += fma(sg[(long)w * sld], hj[(long)w * hld], -base);
         run = base + run / here;
         for (ulong w = v; w < stop; w++) {
-            float away = sg[(long)w * sld] * hj[(long)w * hld] - run;
+            float away = fma(sg[(long)w * sld], hj[(long)w * hld], -run);
             squares += away * away;
         }
         float delta = run - mean, both = count + here;
@@ -143,7 +144,7 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
         float run = 0.0f;
         if (g < groups)
             for (ulong w = v; w < stop; w++)
-                run += gj[(long)w * gold] * (sg[(long)w * sld] * hj[(long)w * hld] - m);
+                run += gj[(long)w * gold] * fma(sg[(long)w * sld], hj[(long)w * hld], -m);
         else
             for (ulong w = v; w < stop; w++)
                 run += gj[(long)w * gold];
@@ -209,11 +210,11 @@ __kernel void group_backward_scores(__global float *ds, long dso, __global const
     uint j = 0;
     for (; j + 4 <= d; j += 4) {
         float4 x = vload4(0, hv + j), c = lambda * vload4(0, gv + j) - each * vload4(0, b + j);
-        sums += x * (vload4(0, k0 + j) * c + vload4(0, k1 + j) * (share * x - vload4(0, m + j)));
+        sums += x * (vload4(0, k0 + j) * c + vload4(0, k1 + j) * fma((float4)(share), x, -vload4(0, m + j)));
     }
     float sum = sums.x + sums.y + (sums.z + sums.w);
     for (; j < d; j++)
-        sum += hv[j] * (k0[j] * (lambda * gv[j] - each * b[j]) + k1[j] * (share * hv[j] - m[j]));
+        sum += hv[j] * (k0[j] * (lambda * gv[j] - each * b[j]) + k1[j] * fma(share, hv[j], -m[j]));
     ds[dso + (long)i] = sum;
 }
 
@@ -242,7 +243,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         float share = sv[g], z = share * (dv[g] - dot_s);
         long at = (long)g * d;
         float4 dt = load4(k + ko + at, j, d) * c +
-                    load4(k + ko + width + at, j, d) * (share * x - load4(mean + mo + at, j, d));
+                    load4(k + ko + width + at, j, d) * fma((float4)(share), x, -load4(mean + mo + at, j, d));
         sum += share * dt + z * load4(u + uo + at, j, d);
         if (j == 0)
             gz[gzo + (long)v * gzld + g] = z;

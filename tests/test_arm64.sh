@@ -10,6 +10,8 @@ command -v $cross >/dev/null || skip "no arm64 compiler; install gcc-aarch64-lin
 mkdir headers
 blas=$(pkg-config --variable=includedir openblas)
 ln -s "$blas"/cblas*.h "$blas"/openblas_config*.h headers/
+mkdir headers/openssl # some of libcrypto's headers lie there, too
+ln -s /usr/include/"$(gcc -print-multiarch)"/openssl/*.h headers/openssl/
 
 count=0
 for file in "$SOURCE_DIR"/host/core/*.c "$SOURCE_DIR"/host/backend/*.c "$SOURCE_DIR"/host/backend/cpu/*.c \

@@ -7,6 +7,7 @@
 #include "backend/driver.h"
 #include "cases/cases.h"
 #include "core/mem.h"
+#include "support/idle.h"
 #include "support/support.h"
 
 /* ---- the list ---- */
@@ -35,46 +36,6 @@ static void names_are_unique_and_bounds_have_reasons(void) {
 }
 
 /* ---- made-up devices ---- */
-
-static fathom_status fake_alloc(void *state, void **handle, size_t bytes, const char *what) {
-    (void)state;
-    return mem_new(handle, bytes, 1, 1, what);
-}
-static void fake_release(void *state, void *handle) {
-    (void)state;
-    mem_free(handle);
-}
-static fathom_status fake_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes) {
-    (void)state;
-    memcpy((char *)handle + offset, source, bytes);
-    return FATHOM_OK;
-}
-static fathom_status fake_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
-    (void)state;
-    memcpy(target, (const char *)handle + offset, bytes);
-    return FATHOM_OK;
-}
-
-#define X(op)                                                                    \
-    static fathom_status nothing_##op(void *state, const be_##op##_args *args) { \
-        (void)state;                                                             \
-        (void)args;                                                              \
-        return FATHOM_OK;                                                        \
-    }
-BE_OPERATIONS(X)
-#undef X
-
-static const be_driver idle = {.version = BE_DRIVER_VERSION,
-                               .name = "idle",
-                               .alloc = fake_alloc,
-                               .release = fake_release,
-                               .upload = fake_upload,
-                               .download = fake_download,
-                               .run = {
-#define X(op) .op = nothing_##op,
-                                   BE_OPERATIONS(X)
-#undef X
-                               }};
 
 static void doing_nothing_fails_every_case(void) {
     be_device dev = {.driver = &idle};

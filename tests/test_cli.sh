@@ -3,6 +3,9 @@
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
 
+# PoCL alone: other drivers may not bear the sanitizers (Intel's loads libraries with RTLD_DEEPBIND).
+[ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+
 is_json() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"; }
 # field EXPRESSION FILE: a value of the document d.
 field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
@@ -123,8 +126,31 @@ same "$(field "all(x['remedy'] for x in d['findings'] if x['level'] == 'missing'
 OCL_ICD_VENDORS=/nonexistent expect_exit 0 "$FATHOM" doctor
 grep -q '^missing  OpenCL driver .*/nonexistent' out || fail "doctor does not see that there are no drivers: $(cat out)"
 grep -q 'OCL_ICD_VENDORS=/nonexistent' out || fail "doctor does not show OCL_ICD_VENDORS"
+POCL_CACHE_DIR=/proc/nonexistent expect_exit 0 "$FATHOM" doctor
+grep -q "^warn     PoCL's cache     /proc/nonexistent cannot be written" out || fail "doctor believes in /proc/nonexistent: $(cat out)"
+mkdir no_module
+FATHOM_MODULE_DIR=$PWD/no_module expect_exit 0 "$FATHOM" doctor --quiet
+grep -q '^missing  OpenCL back end .* is not there$' out || fail "doctor does not miss the OpenCL module: $(cat out)"
 FATHOM_DEVICE=nonsense expect_exit 3 "$FATHOM" doctor --json
 same "$(field "d['error']['code'], len(d['findings']) > 5" out)" "(3, True)" "doctor with an unknown device"
+
+# --- selftest: fields; an operation made wrong is found and named
+expect_exit 0 "$FATHOM" selftest --device cpu --op gemm --json
+same "$(field "d['device']['backend'], d['cases'] >= 8, d['failed'], [o['name'] for o in d['operations']]" out)" \
+    "('cpu', True, 0, ['gemm'])" "selftest of gemm"
+same "$(field "d['operations'][0]['worst_nmse'] < 1e-7 and d['operations'][0]['cases'] == d['cases']" out)" True "errors of gemm"
+expect_exit 0 "$FATHOM" selftest --device cpu --op gemm
+grep -Eq '^gemm +[0-9]+ cases +worst error [0-9.e-]+ +ok$' out || fail "selftest of gemm prints: $(cat out)"
+export FATHOM_SABOTAGE=axpby # test_sabotage.sh takes every operation in turn
+expect_exit 0 "$SABOTAGED" selftest --device cpu --op gemm
+expect_exit 5 "$SABOTAGED" selftest --device cpu --op axpby --quiet
+one_sentence err
+grep -q 'cases failed on cpu .*, first axpby, case ' err || fail "a wrong operation is not named: $(cat err)"
+expect_exit 5 "$SABOTAGED" selftest --device cpu --json
+same "$(field "[o['name'] for o in d['operations'] if o['failed']], d['failed'] > 0, d['error']['code']" out)" \
+    "(['axpby'], True, 5)" "selftest with a wrong operation"
+same "$(field "d['cases'] >= 150 and len(d['operations']) >= 20" out)" True "the number of cases and operations"
+unset FATHOM_SABOTAGE
 
 # --- lost output is told; a reader that goes away is not worth a sentence
 if [ -w /dev/full ]; then

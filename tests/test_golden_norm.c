@@ -7,13 +7,12 @@
  * 1e-6 of the largest gradient entry. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/backend.h"
 #include "core/mem.h"
 #include "data/npz.h"
-#include "support/support.h"
+#include "support/topic.h"
 
 #define MOMENTUM 0.3f
 #define EPS 1e-5f
@@ -267,9 +266,9 @@ static void one_file(const char *kind, const char *tag, void (*run)(shape)) {
 
 static void all_files(const char *kind, void (*run)(shape)) {
     static const char *const tags[] = {"tiny", "wide", "one_group", "offset", "offset_soft", "one_column"};
-    const char *words[] = {"cpu", getenv("FATHOM_TEST_DEVICE")};
+    const char *words[] = {"cpu", topic_device()};
     for (int i = 0; i < 2; i++) {
-        if (!words[i] || !*words[i])
+        if (!words[i])
             continue;
         OK(be_open(&dev, words[i], NULL));
         for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)

@@ -12,8 +12,8 @@ fathom_status be_check_softmax_xent(const be_device *dev, const be_softmax_xent_
     rule_ints(&r, "sets", a->sets, a->z.rows);
     rule(&r, a->set >= 0 && a->set < 31, "the set is a bit number below 31");
     rule(&r, a->count >= 0 && a->count <= a->z.rows, "count is not the size of a set");
-    rule_apart_or_same(&r, "z", a->gz, a->z);
-    rule_apart(&r, "z", a->loss, a->z);
+    rule_output(&r, "loss", a->loss, NULL);
+    rule_output(&r, "gz", a->gz, "z");
     END;
 }
 
@@ -21,6 +21,7 @@ fathom_status be_check_argmax(const be_device *dev, const be_argmax_args *a) {
     BEGIN("argmax");
     rule_mat(&r, "z", a->z, 0, 0);
     rule_ints(&r, "pred", a->pred, a->z.rows);
+    rule_output_ints(&r, "pred", a->pred);
     END;
 }
 
@@ -32,6 +33,7 @@ fathom_status be_check_accuracy(const be_device *dev, const be_accuracy_args *a)
     rule_ints(&r, "pred", a->pred, a->pred.len);
     rule_ints(&r, "labels", a->labels, a->pred.len);
     rule_ints(&r, "sets", a->sets, a->pred.len);
+    rule_output_ints(&r, "correct", a->correct);
     END;
 }
 
@@ -41,11 +43,10 @@ fathom_status be_check_adam(const be_device *dev, const be_adam_args *a) {
     rule_vec(&r, "m", a->m, a->w.cols);
     rule_vec(&r, "v", a->v, a->w.cols);
     rule_vec(&r, "g", a->g, a->w.cols);
-    rule_apart(&r, "m", a->w, a->m);
-    rule_apart(&r, "v", a->w, a->v);
-    rule_apart(&r, "g", a->w, a->g);
-    rule_apart(&r, "v", a->m, a->v);
     rule(&r, a->step >= 1, "steps count from 1");
+    rule_output(&r, "w", a->w, NULL);
+    rule_output(&r, "m", a->m, NULL);
+    rule_output(&r, "v", a->v, NULL);
     END;
 }
 
@@ -62,7 +63,7 @@ fathom_status be_check_pair_fold(const be_device *dev, const be_pair_fold_args *
     fold_rows(&r, a->first, a->out.rows, a->x.rows);
     rule_ints(&r, "labels", a->labels, a->x.rows);
     rule(&r, a->kind == BE_FOLD_EUCLID || a->kind == BE_FOLD_SQUARED || a->kind == BE_FOLD_GAUSS, "unknown kind");
-    rule_apart(&r, "x", a->out, a->x);
+    rule_output(&r, "out", a->out, NULL);
     END;
 }
 
@@ -80,6 +81,7 @@ fathom_status be_check_pair_fold_sparse(const be_device *dev, const be_pair_fold
     }
     rule_vec(&r, "sq", a->sq, a->a.rows);
     rule_ints(&r, "labels", a->labels, a->a.rows);
+    rule_output(&r, "out", a->out, NULL);
     END;
 }
 
@@ -90,7 +92,8 @@ fathom_status be_check_mad_fold(const be_device *dev, const be_mad_fold_args *a)
     rule_vec(&r, "sum", a->sum, 0);
     rule_ints(&r, "count", a->count, a->sum.cols);
     fold_rows(&r, a->first, a->sum.cols, a->x.rows);
-    rule_apart(&r, "x", a->sum, a->x);
+    rule_output(&r, "sum", a->sum, NULL);
+    rule_output_ints(&r, "count", a->count);
     END;
 }
 
@@ -101,7 +104,6 @@ fathom_status be_check_dirichlet(const be_device *dev, const be_dirichlet_args *
     rule_mat(&r, "x", a->x, a->a.rows, 0);
     rule_vec(&r, "e", a->e, a->a.rows);
     rule_mat_optional(&r, "w", a->w, 1, a->a.rows);
-    rule_apart(&r, "x", a->e, a->x);
-    rule_apart(&r, "w", a->e, a->w);
+    rule_output(&r, "e", a->e, NULL);
     END;
 }

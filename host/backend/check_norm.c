@@ -13,17 +13,16 @@ static void stats(rules *r, be_mat mean, be_mat var, be_mat rmean, be_mat rvar, 
         rule_packed(r, "rvar", rvar, rows, cols);
         rule(r, momentum >= 0.0f && momentum <= 1.0f, "momentum must be between 0 and 1");
     }
-    rule_apart(r, "var", mean, var);
-    rule_apart(r, "rmean", mean, rmean);
-    rule_apart(r, "rvar", var, rvar);
 }
 
 fathom_status be_check_col_stats(const be_device *dev, const be_col_stats_args *a) {
     BEGIN("col_stats");
     rule_mat(&r, "x", a->x, 0, 0);
     stats(&r, a->mean, a->var, a->rmean, a->rvar, 1, a->x.cols, a->momentum);
-    rule_apart(&r, "x", a->mean, a->x);
-    rule_apart(&r, "x", a->var, a->x);
+    rule_output(&r, "mean", a->mean, NULL);
+    rule_output(&r, "var", a->var, NULL);
+    rule_output(&r, "rmean", a->rmean, NULL);
+    rule_output(&r, "rvar", a->rvar, NULL);
     END;
 }
 
@@ -35,8 +34,8 @@ fathom_status be_check_batch_apply(const be_device *dev, const be_batch_apply_ar
     rule_vec(&r, "var", a->var, a->x.cols);
     rule_vec(&r, "gamma", a->gamma, a->x.cols);
     rule_vec(&r, "beta", a->beta, a->x.cols);
-    rule_apart_or_same(&r, "x", a->y, a->x);
     rule_drop(&r, &a->act.drop, a->x.rows, a->x.cols);
+    rule_output(&r, "y", a->y, "x");
     END;
 }
 
@@ -46,8 +45,8 @@ fathom_status be_check_pair_apply(const be_device *dev, const be_pair_apply_args
     rule_mat(&r, "y", a->y, a->x.rows, a->x.cols);
     rule_vec(&r, "mean", a->mean, a->x.cols);
     rule_vec(&r, "var", a->var, a->x.cols);
-    rule_apart_or_same(&r, "x", a->y, a->x);
     rule_drop(&r, &a->act.drop, a->x.rows, a->x.cols);
+    rule_output(&r, "y", a->y, "x");
     END;
 }
 
@@ -58,9 +57,8 @@ fathom_status be_check_norm_sums(const be_device *dev, const be_norm_sums_args *
     rule_vec(&r, "mean", a->mean, a->x.cols);
     rule_vec(&r, "db", a->db, a->x.cols);
     rule_vec(&r, "q", a->q, a->x.cols);
-    rule_apart(&r, "q", a->db, a->q);
-    rule_apart(&r, "mean", a->db, a->mean);
-    rule_apart(&r, "mean", a->q, a->mean);
+    rule_output(&r, "db", a->db, NULL);
+    rule_output(&r, "q", a->q, NULL);
     END;
 }
 
@@ -76,8 +74,9 @@ fathom_status be_check_batch_backward(const be_device *dev, const be_batch_backw
                    {"gamma", a->gamma},   {"db", a->db},       {"q", a->q}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         rule_vec(&r, vectors[i].name, vectors[i].m, a->x.cols);
-    rule_apart_or_same(&r, "go", a->gx, a->go);
-    rule_apart(&r, "x", a->gx, a->x);
+    rule_output(&r, "gx", a->gx, "go");
+    rule_output(&r, "ggamma", a->ggamma, NULL);
+    rule_output(&r, "gbeta", a->gbeta, NULL);
     END;
 }
 
@@ -90,8 +89,7 @@ fathom_status be_check_pair_backward(const be_device *dev, const be_pair_backwar
     rule_vec(&r, "var", a->var, a->x.cols);
     rule_vec(&r, "db", a->db, a->x.cols);
     rule_vec(&r, "q", a->q, a->x.cols);
-    rule_apart_or_same(&r, "go", a->gx, a->go);
-    rule_apart(&r, "x", a->gx, a->x);
+    rule_output(&r, "gx", a->gx, "go");
     END;
 }
 
@@ -103,7 +101,7 @@ fathom_status be_check_group_assign(const be_device *dev, const be_group_assign_
     rule_packed(&r, "u", a->u, 0, a->h.cols);
     rule_mat(&r, "s", a->s, a->h.rows, a->u.rows);
     rule_mat_optional(&r, "c", a->c, 1, a->u.rows);
-    rule_apart(&r, "h", a->s, a->h);
+    rule_output(&r, "s", a->s, NULL);
     END;
 }
 
@@ -112,6 +110,10 @@ fathom_status be_check_group_stats(const be_device *dev, const be_group_stats_ar
     rule_mat(&r, "h", a->h, 0, 0);
     rule_mat(&r, "s", a->s, a->h.rows, 0);
     stats(&r, a->mean, a->var, a->rmean, a->rvar, a->s.cols, a->h.cols, a->momentum);
+    rule_output(&r, "mean", a->mean, NULL);
+    rule_output(&r, "var", a->var, NULL);
+    rule_output(&r, "rmean", a->rmean, NULL);
+    rule_output(&r, "rvar", a->rvar, NULL);
     END;
 }
 
@@ -124,9 +126,8 @@ fathom_status be_check_group_apply(const be_device *dev, const be_group_apply_ar
     rule_packed(&r, "var", a->var, a->s.cols, a->h.cols);
     rule_packed(&r, "gamma", a->gamma, a->s.cols, a->h.cols);
     rule_packed(&r, "beta", a->beta, a->s.cols, a->h.cols);
-    rule_apart_or_same(&r, "h", a->y, a->h);
-    rule_apart(&r, "s", a->y, a->s);
     rule_drop(&r, &a->act.drop, a->h.rows, a->h.cols);
+    rule_output(&r, "y", a->y, "h");
     END;
 }
 
@@ -142,8 +143,10 @@ fathom_status be_check_group_backward_sums(const be_device *dev, const be_group_
     rule_packed(&r, "gbeta", a->gbeta, g, d);
     rule_packed(&r, "mean", a->mean, g, d);
     rule_packed(&r, "var", a->var, g, d);
-    rule_apart(&r, "q", a->db, a->q);
-    rule_apart(&r, "gbeta", a->ggamma, a->gbeta);
+    rule_output(&r, "db", a->db, NULL);
+    rule_output(&r, "q", a->q, NULL);
+    rule_output(&r, "ggamma", a->ggamma, NULL);
+    rule_output(&r, "gbeta", a->gbeta, NULL);
     END;
 }
 
@@ -162,10 +165,8 @@ fathom_status be_check_group_backward_rows(const be_device *dev, const be_group_
     rule_packed(&r, "u", a->u, g, d);
     rule_vec(&r, "db", a->db, d);
     rule_packed(&r, "q", a->q, g, d);
-    rule_apart_or_same(&r, "go", a->gh, a->go);
-    rule_apart(&r, "h", a->gh, a->h);
-    rule_apart(&r, "s", a->gh, a->s);
-    rule_apart(&r, "s", a->gz, a->s);
-    rule_apart(&r, "gz", a->gh, a->gz);
+    rule_output(&r, "gh", a->gh, "go");
+    rule_output(&r, "gz", a->gz, NULL);
+    rule_output(&r, "gc", a->gc, NULL);
     END;
 }

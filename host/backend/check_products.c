@@ -13,7 +13,7 @@ fathom_status be_check_copy(const be_device *dev, const be_copy_args *a) {
     BEGIN("copy");
     rule_mat(&r, "x", a->x, 0, 0);
     rule_mat(&r, "y", a->y, a->x.rows, a->x.cols);
-    rule_apart(&r, "x", a->y, a->x);
+    rule_output(&r, "y", a->y, NULL);
     END;
 }
 
@@ -21,8 +21,8 @@ fathom_status be_check_activate(const be_device *dev, const be_activate_args *a)
     BEGIN("activate");
     rule_mat(&r, "x", a->x, 0, 0);
     rule_mat(&r, "y", a->y, a->x.rows, a->x.cols);
-    rule_apart_or_same(&r, "x", a->y, a->x);
     rule_drop(&r, &a->act.drop, a->x.rows, a->x.cols);
+    rule_output(&r, "y", a->y, "x");
     END;
 }
 
@@ -32,9 +32,8 @@ fathom_status be_check_activate_backward(const be_device *dev, const be_activate
     rule_mat(&r, "gx", a->gx, a->gy.rows, a->gy.cols);
     if (a->act.relu)
         rule_mat(&r, "y", a->y, a->gy.rows, a->gy.cols);
-    rule_apart_or_same(&r, "gy", a->gx, a->gy);
-    rule_apart(&r, "y", a->gx, a->act.relu ? a->y : (be_mat){0});
     rule_drop(&r, &a->act.drop, a->gy.rows, a->gy.cols);
+    rule_output(&r, "gx", a->gx, "gy");
     END;
 }
 
@@ -43,8 +42,7 @@ fathom_status be_check_axpby(const be_device *dev, const be_axpby_args *a) {
     rule_mat(&r, "x", a->x, 0, 0);
     rule_mat(&r, "y", a->y, a->x.rows, a->x.cols);
     rule_mat_optional(&r, "z", a->z, a->x.rows, a->x.cols);
-    rule_apart_or_same(&r, "x", a->y, a->x);
-    rule_apart_or_same(&r, "z", a->y, a->z);
+    rule_output(&r, "y", a->y, "x z");
     END;
 }
 
@@ -53,8 +51,7 @@ fathom_status be_check_bias_add(const be_device *dev, const be_bias_add_args *a)
     rule_mat(&r, "x", a->x, 0, 0);
     rule_mat(&r, "y", a->y, a->x.rows, a->x.cols);
     rule_vec(&r, "b", a->b, a->x.cols);
-    rule_apart_or_same(&r, "x", a->y, a->x);
-    rule_apart(&r, "b", a->y, a->b);
+    rule_output(&r, "y", a->y, "x");
     END;
 }
 
@@ -62,7 +59,7 @@ fathom_status be_check_col_sum(const be_device *dev, const be_col_sum_args *a) {
     BEGIN("col_sum");
     rule_mat(&r, "x", a->x, 0, 0);
     rule_vec(&r, "s", a->s, a->x.cols);
-    rule_apart(&r, "x", a->s, a->x);
+    rule_output(&r, "s", a->s, NULL);
     END;
 }
 
@@ -72,10 +69,9 @@ fathom_status be_check_row_normalise(const be_device *dev, const be_row_normalis
     rule_mat(&r, "y", a->y, a->x.rows, a->x.cols);
     if (a->norm.buf)
         rule_vec(&r, "norm", a->norm, a->x.rows);
-    rule_apart_or_same(&r, "x", a->y, a->x);
-    rule_apart(&r, "x", a->norm, a->x);
-    rule_apart(&r, "norm", a->y, a->norm);
     rule(&r, a->kind == BE_ROW_L2 || a->kind == BE_ROW_SUM, "unknown kind");
+    rule_output(&r, "y", a->y, "x");
+    rule_output(&r, "norm", a->norm, NULL);
     END;
 }
 
@@ -87,8 +83,7 @@ fathom_status be_check_gemm(const be_device *dev, const be_gemm_args *a) {
     int64_t m = a->ta ? a->a.cols : a->a.rows, k = a->ta ? a->a.rows : a->a.cols;
     rule_mat(&r, "b", a->b, a->tb ? 0 : k, a->tb ? k : 0);
     rule_mat(&r, "c", a->c, m, a->tb ? a->b.rows : a->b.cols);
-    rule_apart(&r, "a", a->c, a->a);
-    rule_apart(&r, "b", a->c, a->b);
+    rule_output(&r, "c", a->c, NULL);
     END;
 }
 
@@ -100,10 +95,8 @@ fathom_status be_check_spmm(const be_device *dev, const be_spmm_args *a) {
     rule_mat_optional(&r, "z", a->z, a->a.rows, a->x.cols);
     if (a->val.buf && a->a.nnz > 0)
         rule_vec(&r, "val", a->val, a->a.nnz);
-    rule_apart(&r, "x", a->y, a->x);
-    rule_apart(&r, "val", a->y, a->val);
-    rule_apart_or_same(&r, "z", a->y, a->z);
     rule_drop(&r, &a->drop, a->a.nnz, 1);
+    rule_output(&r, "y", a->y, "z");
     END;
 }
 
@@ -116,9 +109,8 @@ fathom_status be_check_gat_scores(const be_device *dev, const be_gat_scores_args
     rule_vec(&r, "a_dst", a->a_dst, a->z.cols);
     rule_vec(&r, "s", a->s, a->z.rows);
     rule_vec(&r, "t", a->t, a->z.rows);
-    rule_apart(&r, "z", a->s, a->z);
-    rule_apart(&r, "z", a->t, a->z);
-    rule_apart(&r, "t", a->s, a->t);
+    rule_output(&r, "s", a->s, NULL);
+    rule_output(&r, "t", a->t, NULL);
     END;
 }
 
@@ -129,8 +121,7 @@ fathom_status be_check_gat_softmax(const be_device *dev, const be_gat_softmax_ar
     rule_vec(&r, "alpha", a->alpha, a->a.nnz);
     rule_vec(&r, "s", a->s, a->a.cols);
     rule_vec(&r, "t", a->t, a->a.rows);
-    rule_apart(&r, "s", a->alpha, a->s);
-    rule_apart(&r, "t", a->alpha, a->t);
+    rule_output(&r, "alpha", a->alpha, NULL);
     END;
 }
 
@@ -145,10 +136,9 @@ fathom_status be_check_gat_backward_edges(const be_device *dev, const be_gat_bac
     rule_vec(&r, "t", a->t, a->a.rows);
     rule_mat(&r, "gy", a->gy, a->a.rows, 0);
     rule_mat(&r, "z", a->z, a->a.cols, a->gy.cols);
-    rule_apart(&r, "alpha", a->ge, a->alpha);
-    rule_apart(&r, "gt", a->ge, a->gt);
-    rule_apart(&r, "t", a->gt, a->t);
     rule_drop(&r, &a->drop, a->a.nnz, 1);
+    rule_output(&r, "ge", a->ge, NULL);
+    rule_output(&r, "gt", a->gt, NULL);
     END;
 }
 
@@ -158,7 +148,7 @@ fathom_status be_check_gat_edge_sums(const be_device *dev, const be_gat_edge_sum
     rule(&r, a->at.nnz > 0, "at has no entry");
     rule_vec(&r, "gs", a->gs, a->at.rows);
     rule_vec(&r, "ge", a->ge, a->at.nnz);
-    rule_apart(&r, "ge", a->gs, a->ge);
+    rule_output(&r, "gs", a->gs, NULL);
     END;
 }
 
@@ -172,7 +162,8 @@ fathom_status be_check_gat_backward_scores(const be_device *dev, const be_gat_ba
     rule_vec(&r, "a_dst", a->a_dst, a->z.cols);
     rule_vec(&r, "gs", a->gs, a->z.rows);
     rule_vec(&r, "gt", a->gt, a->z.rows);
-    rule_apart(&r, "z", a->gz, a->z);
-    rule_apart(&r, "ga_dst", a->ga_src, a->ga_dst);
+    rule_output(&r, "gz", a->gz, NULL);
+    rule_output(&r, "ga_src", a->ga_src, NULL);
+    rule_output(&r, "ga_dst", a->ga_dst, NULL);
     END;
 }

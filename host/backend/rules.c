@@ -1,9 +1,22 @@
 /* rules.c - bounds, shapes and aliasing of views; see rules.h. */
 #include "backend/rules.h"
 
+#include <string.h>
+
 void rule(rules *r, bool holds, const char *what) {
     if (r->status == FATHOM_OK && !holds)
         r->status = fail(FATHOM_USAGE, "%s: %s", r->op, what);
+}
+
+static void see(rules *r, const char *field, be_mat view) {
+    if (r->status != FATHOM_OK || !view.buf || view.cols == 0)
+        return;
+    if (r->count == RULES_VIEWS) {
+        r->status = fail(FATHOM_FAILURE, "%s: more than %d views", r->op, RULES_VIEWS);
+        return;
+    }
+    r->seen[r->count].field = field;
+    r->seen[r->count++].view = view;
 }
 
 static void range(rules *r, const char *field, const be_buf *buf, int64_t off, int64_t count, size_t size) {
@@ -34,6 +47,7 @@ void rule_mat(rules *r, const char *field, be_mat m, int64_t rows, int64_t cols)
         return;
     }
     range(r, field, m.buf, m.off, m.buf ? last : 0, sizeof(float));
+    see(r, field, m);
 }
 
 void rule_mat_optional(rules *r, const char *field, be_mat m, int64_t rows, int64_t cols) {
@@ -54,6 +68,7 @@ void rule_ints(rules *r, const char *field, be_ints v, int64_t len) {
     if (r->status == FATHOM_OK && v.len != len)
         r->status = fail(FATHOM_USAGE, "%s: %s has %lld entries, expected %lld", r->op, field, (long long)v.len,
                          (long long)len);
+    see(r, field, be_vector(v.buf, v.off, v.len));
 }
 
 void rule_csr(rules *r, const char *field, const be_csr *a) {
@@ -64,9 +79,12 @@ void rule_csr(rules *r, const char *field, const be_csr *a) {
     range(r, field, a->idx.buf, a->idx.off, a->nnz, sizeof(int32_t));
     if (a->eid.buf)
         range(r, field, a->eid.buf, a->eid.off, a->nnz, sizeof(int32_t));
+    see(r, field, be_vector(a->ptr.buf, 2 * a->ptr.off, 2 * (a->rows + 1)));
+    see(r, field, be_vector(a->idx.buf, a->idx.off, a->nnz));
+    see(r, field, be_vector(a->eid.buf, a->eid.off, a->nnz));
 }
 
-/* First and one-past-last element a view touches. */
+/* By the first and one-past-last element a view touches. */
 static bool overlap(be_mat x, be_mat y) {
     if (!x.buf || x.buf != y.buf)
         return false;
@@ -82,16 +100,30 @@ static bool overlap(be_mat x, be_mat y) {
     return true;
 }
 
-static bool same(be_mat x, be_mat y) { return x.buf == y.buf && x.off == y.off && x.ld == y.ld; }
-
-void rule_apart(rules *r, const char *field, be_mat out, be_mat in) {
-    if (r->status == FATHOM_OK && out.buf && in.buf && overlap(out, in))
-        r->status = fail(FATHOM_USAGE, "%s: an output overlaps %s", r->op, field);
+static bool same(be_mat x, be_mat y) {
+    return x.buf == y.buf && x.off == y.off && x.rows == y.rows && x.cols == y.cols && x.ld == y.ld;
 }
 
-void rule_apart_or_same(rules *r, const char *field, be_mat out, be_mat in) {
-    if (!same(out, in))
-        rule_apart(r, field, out, in);
+static bool listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list ? strstr(list, name) : NULL; at; at = strstr(at + 1, name))
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+void rule_output(rules *r, const char *field, be_mat m, const char *may_be) {
+    for (int i = 0; r->status == FATHOM_OK && i < r->count; i++) {
+        be_mat other = r->seen[i].view;
+        if (strcmp(r->seen[i].field, field) == 0 || !overlap(m, other))
+            continue;
+        if (!(same(m, other) && listed(may_be, r->seen[i].field)))
+            r->status = fail(FATHOM_USAGE, "%s: the output %s overlaps %s", r->op, field, r->seen[i].field);
+    }
+}
+
+void rule_output_ints(rules *r, const char *field, be_ints v) {
+    rule_output(r, field, be_vector(v.buf, v.off, v.len), NULL);
 }
 
 void rule_drop(rules *r, const be_drop *drop, int64_t rows, int64_t cols) {

@@ -1,5 +1,4 @@
 /* cmd_doctor.c - `fathom doctor`: what is installed, what is missing, and the remedy. */
-#define _GNU_SOURCE
 #include <stdarg.h>
 #include <string.h>
 
@@ -34,6 +33,15 @@ void advise(struct findings *findings, const char *format, ...) {
     va_end(args);
 }
 
+/* The back ends' sentences say what is so and, after a semicolon, what to do. */
+static void found_sentence(struct findings *findings, enum level level, const char *subject, const char *sentence) {
+    const char *remedy = strstr(sentence, "; ");
+    int length = remedy ? (int)(remedy - sentence) : 390;
+    found(findings, level, subject, "%.*s", length, sentence);
+    if (remedy)
+        advise(findings, "%.390s", remedy + 2);
+}
+
 /* False when there is no OpenCL back end. */
 static bool look_at_backends(struct findings *findings) {
     char text[CORE_MESSAGE_MAX];
@@ -43,23 +51,12 @@ static bool look_at_backends(struct findings *findings) {
         found(findings, LEVEL_OK, "OpenCL back end", "%.390s", text);
         return true;
     }
-    found(findings, LEVEL_MISSING, "OpenCL back end", "%.390s", text);
+    found_sentence(findings, LEVEL_MISSING, "OpenCL back end", text);
     if (strstr(text, "libclblast"))
-        advise(findings, "apt-get install libclblast1");
+        advise(findings, "apt-get install libclblast1; the CPU back end works without it");
     else if (strstr(text, "libOpenCL"))
-        advise(findings, "apt-get install ocl-icd-libopencl1");
-    else
-        advise(findings, "only the CPU back end is used until it is there");
+        advise(findings, "apt-get install ocl-icd-libopencl1; the CPU back end works without it");
     return false;
-}
-
-/* A platform without devices is nothing unusual, but the user may wonder. */
-static void look_at_note(struct findings *findings, const char *note) {
-    found(findings, LEVEL_WARN, "OpenCL platform", "%s", note);
-    if (strcasestr(note, "rusticl"))
-        advise(findings, "set RUSTICL_ENABLE to its driver: radeonsi, iris, or llvmpipe for the CPU");
-    else if (strcasestr(note, "portable computing") || strcasestr(note, "pocl"))
-        advise(findings, "PoCL shows no device when its cache folder cannot be written; POCL_DEBUG=err tells more");
 }
 
 /* What --device means here; an unknown word is a finding, and the status of the command. */
@@ -74,7 +71,7 @@ static fathom_status look_at_devices(struct findings *findings, const char *word
         opencl += info->opencl_index >= 0;
     }
     for (int i = 0; module && i < list.notes; i++)
-        look_at_note(findings, list.note[i]);
+        found_sentence(findings, LEVEL_WARN, "OpenCL platform", list.note[i]);
     if (module && opencl == 0) {
         found(findings, LEVEL_WARN, "device", "no OpenCL device");
         advise(findings, "install a driver. %s", DRIVER_PACKAGES);

@@ -77,7 +77,7 @@ void doctor_vendors(struct findings *findings) {
     globfree(&files);
 }
 
-/* Is this process a member of the group? (true also when there is no such group) */
+/* Is this process a member of the group, or root? */
 static bool in_group(gid_t group) {
     gid_t groups[256];
     int count = getgroups(256, groups);
@@ -120,18 +120,24 @@ void doctor_permissions(struct findings *findings) {
     }
 }
 
-/* Can files be made in `path`, or in the nearest folder above it that exists? */
+/* Can a file be made in `path`, or in the nearest folder above it that exists? Asked by doing it: root may do all that
+ * permissions forbid, and nothing on a file system that is read-only. */
 static bool can_write(const char *path) {
-    char above[PATH_MAX];
-    snprintf(above, sizeof above, "%s", path);
-    while (access(above, F_OK) != 0 && errno == ENOENT) {
-        char *slash = strrchr(above, '/');
+    char probe[PATH_MAX];
+    snprintf(probe, sizeof probe - 16, "%s", path);
+    while (access(probe, F_OK) != 0 && errno == ENOENT) {
+        char *slash = strrchr(probe, '/');
         if (!slash)
-            return access(".", W_OK | X_OK) == 0;
-        slash[slash == above] = '\0';
+            return false;
+        slash[slash == probe] = '\0';
     }
-    struct stat info;
-    return stat(above, &info) == 0 && S_ISDIR(info.st_mode) && access(above, W_OK | X_OK) == 0;
+    strcat(probe, "/.fathom-XXXXXX");
+    int file = mkstemp(probe);
+    if (file < 0)
+        return false;
+    close(file);
+    unlink(probe);
+    return true;
 }
 
 static bool cache_folder(char *path, size_t room, const char *name) {
@@ -184,6 +190,7 @@ void doctor_environment(struct findings *findings) {
         {"FATHOM_DATA", "where data sets are looked for", LEVEL_OK, ""},
         {"FATHOM_ISA", "forces the instruction set of the CPU back end", LEVEL_WARN, "unset FATHOM_ISA for full speed"},
         {"FATHOM_FAIL_ALLOC", "makes an allocation fail, for tests", LEVEL_WARN, "unset FATHOM_FAIL_ALLOC"},
+        {"FATHOM_MODULE_DIR", "where the OpenCL module is looked for", LEVEL_OK, ""},
         {"OCL_ICD_VENDORS", "where the OpenCL loader looks for drivers", LEVEL_OK, ""},
         {"OCL_ICD_FILENAMES", "more drivers for the OpenCL loader", LEVEL_OK, ""},
         {"OPENCL_LAYERS", "puts layers between fathom and the driver", LEVEL_WARN,

@@ -14,12 +14,8 @@ static void print_row(FILE *file, const struct opt_row *row) {
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     snprintf(left, sizeof left, "  %s%s%s%s%s", letter, row->name ? "--" : "", row->name ? row->name : "",
              row->argument && row->name ? " " : "", row->argument ? row->argument : "");
-    if ((row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL) && !isinf(row->high))
-        snprintf(range, sizeof range, "%.15g to %.15g%s%s", row->low, row->high, row->choices ? " or " : "",
-                 row->choices ? row->choices : "");
-    else if (row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL)
-        snprintf(range, sizeof range, "at least %.15g%s%s", row->low, row->choices ? " or " : "",
-                 row->choices ? row->choices : "");
+    if (row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL)
+        snprintf(range, sizeof range, "%s", opt_range(row));
     else if (row->kind == OPT_IS_CHOICE && !row->name)
         snprintf(range, sizeof range, "%s", row->choices);
     if (row->fallback == OPT_REQUIRED && row->name)

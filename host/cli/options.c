@@ -63,15 +63,21 @@ static const char *title(const struct opt_row *row) {
     return text;
 }
 
+const char *opt_range(const struct opt_row *row) {
+    static _Thread_local char text[160];
+    const char *form = row->kind == OPT_IS_INT ? "%.0f" : "%.15g";
+    char low[64], high[64];
+    snprintf(low, sizeof low, form, row->low);
+    snprintf(high, sizeof high, form, row->high);
+    snprintf(text, sizeof text, isinf(row->high) ? "at least %s%.0s%s%s" : "%s to %s%s%s", low, high,
+             row->choices ? " or " : "", row->choices ? row->choices : "");
+    return text;
+}
+
 static fathom_status fail_number(const struct opt_row *row, const char *value) {
-    const char *kind = row->kind == OPT_IS_INT ? "a whole number" : "a number";
-    char word[80] = "";
-    if (row->choices)
-        snprintf(word, sizeof word, " or %s", row->choices);
-    if (isinf(row->high))
-        return fail(FATHOM_USAGE, "%s '%.80s': give %s of at least %.15g%s", title(row), value, kind, row->low, word);
-    return fail(FATHOM_USAGE, "%s '%.80s': give %s from %.15g to %.15g%s", title(row), value, kind, row->low, row->high,
-                word);
+    return fail(FATHOM_USAGE, "%s '%.80s': give %s %s%s", title(row), value,
+                row->kind == OPT_IS_INT ? "a whole number" : "a number", isinf(row->high) ? "of " : "from ",
+                opt_range(row));
 }
 
 static fathom_status read_int(int64_t *out, const struct opt_row *row, const char *value) {

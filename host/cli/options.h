@@ -85,6 +85,9 @@ bool opt_given(const struct common_options *common, const void *member);
 /* The n-th word of a "a|b|c" list, in static storage of the thread; NULL past the end. */
 const char *opt_choice(const char *choices, int n);
 
+/* The range of a number as text, "1 to 1024" or "at least 0 or auto", in static storage of the thread. */
+const char *opt_range(const struct opt_row *row);
+
 /* Fills `options` (verb->options_size bytes) with the defaults, then from the words after the verb. */
 fathom_status opt_parse(void *options, const struct verb *verb, int count, char *const *words);
 

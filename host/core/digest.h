@@ -1,14 +1,18 @@
-/* digest.h - SHA-256 (libmd), fed piece by piece, given as 64 hexadecimal digits. */
+/* digest.h - SHA-256 (OpenSSL's libcrypto, which uses the processor's own instructions), fed piece by piece, given as
+ * 64 hexadecimal digits. */
 #ifndef CORE_DIGEST_H
 #define CORE_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#include <sha2.h>
+/* The plain functions keep their state in the caller's hands and cannot fail, unlike those said to replace them. */
+#ifndef OPENSSL_SUPPRESS_DEPRECATED
+#define OPENSSL_SUPPRESS_DEPRECATED
+#endif
+#include <openssl/sha.h>
 
-typedef SHA2_CTX digest_state;
+typedef SHA256_CTX digest_state;
 
 void digest_begin(digest_state *state);
 void digest_add(digest_state *state, const void *bytes, size_t count);

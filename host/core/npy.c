@@ -206,28 +206,61 @@ static fathom_status put(const npy_sink *sink, int64_t to, int64_t number, const
     return FATHOM_OK;
 }
 
-static bool is_native_float(npy_type type) { return type.kind == 'f' && type.size == 4 && !type.swap; }
+static bool is_native(npy_type type, char kind, int size) {
+    return type.kind == kind && type.size == size && !type.swap;
+}
+
+/* The place of the first value that is not finite (all bits of the exponent set), or -1. */
+static int64_t first_not_finite(const float *values, int64_t count) {
+    bool all = true;
+    for (int64_t i = 0; i < count; i++) { /* without a branch, so that it runs on vectors */
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        all &= (bits & 0x7f800000u) != 0x7f800000u;
+    }
+    for (int64_t i = 0; !all && i < count; i++)
+        if (!isfinite(values[i]))
+            return i;
+    return -1;
+}
+
+/* The common cases, read straight into place: float32 as floats, int32 as int32, int64 as int64. */
+static fathom_status drain_native(const npy_sink *sink, npy_source *source, const npy_array *array, bool *done) {
+    const int64_t step = 1 << 16;
+    bool floats = sink->f32 && is_native(array->type, 'f', 4), ints = sink->i32 && is_native(array->type, 'i', 4),
+         longs = sink->i64 && is_native(array->type, 'i', 8);
+    *done = (floats || ints || longs) && !(array->fortran && array->dims == 2);
+    for (int64_t at = 0; *done && at < array->count; at += step) {
+        int64_t count = array->count - at < step ? array->count - at : step, bad = -1;
+        void *to = floats ? (void *)(sink->f32 + at) : ints ? (void *)(sink->i32 + at) : (void *)(sink->i64 + at);
+        TRY(take(source, to, (size_t)count * (size_t)array->type.size));
+        if (floats && (bad = first_not_finite(sink->f32 + at, count)) >= 0)
+            return fail(FATHOM_DATA, "element %" PRId64 " is not a finite float32", at + bad);
+        for (int64_t i = at; !floats && i < at + count; i++) {
+            int64_t value = ints ? sink->i32[i] : sink->i64[i];
+            if (value < sink->low || value > sink->high)
+                return fail(FATHOM_DATA, "element %" PRId64 " is %" PRId64 ", outside %" PRId64 "..%" PRId64, i, value,
+                            sink->low, sink->high);
+        }
+    }
+    return FATHOM_OK;
+}
 
 static fathom_status drain(const npy_sink *sink, npy_source *source, const npy_array *array) {
     uint8_t chunk[65536];
     const int64_t per_chunk = (int64_t)sizeof chunk / array->type.size;
     const int64_t rows = array->shape[0], cols = array->shape[1];
     const bool turn = array->fortran && array->dims == 2;
-    for (int64_t done = 0; done < array->count;) {
-        int64_t count = array->count - done < per_chunk ? array->count - done : per_chunk;
+    bool done;
+    TRY(drain_native(sink, source, array, &done));
+    for (int64_t at = 0; !done && at < array->count;) {
+        int64_t count = array->count - at < per_chunk ? array->count - at : per_chunk;
         TRY(take(source, chunk, (size_t)count * (size_t)array->type.size));
-        if (sink->f32 && !turn && is_native_float(array->type)) {
-            memcpy(sink->f32 + done, chunk, (size_t)count * sizeof(float));
-            for (int64_t i = 0; i < count; i++)
-                if (!isfinite(sink->f32[done + i]))
-                    return fail(FATHOM_DATA, "element %" PRId64 " is not a finite float32", done + i);
-        } else {
-            for (int64_t i = 0; i < count; i++) {
-                int64_t number = done + i, to = turn ? number % rows * cols + number / rows : number;
-                TRY(put(sink, to, number, chunk + i * array->type.size, array->type));
-            }
+        for (int64_t i = 0; i < count; i++) {
+            int64_t number = at + i, to = turn ? number % rows * cols + number / rows : number;
+            TRY(put(sink, to, number, chunk + i * array->type.size, array->type));
         }
-        done += count;
+        at += count;
     }
     return FATHOM_OK;
 }

@@ -136,11 +136,10 @@ fathom_status data_features_clean(data_features *f) {
     const double room = (double)f->rows * (double)f->cols;
     if (f->dense) {
         f->nonzeros = 0;
-        for (int64_t i = 0; i < (int64_t)f->rows * f->cols; i++)
-            if (f->values[i] != 0)
-                f->nonzeros++;
-            else
-                f->values[i] = 0; /* minus zero is zero: one content, one digest */
+        for (int64_t i = 0; i < (int64_t)f->rows * f->cols; i++) {
+            f->nonzeros += f->values[i] != 0;
+            f->values[i] += 0.0f; /* minus zero becomes zero: one content, one digest */
+        }
         return (double)f->nonzeros > DATA_DENSE_ABOVE * room ? FATHOM_OK : to_sparse(f);
     }
     TRY(clean_sparse(f));

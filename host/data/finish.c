@@ -6,6 +6,7 @@
 
 #include "core/digest.h"
 #include "data/internal.h"
+#include "data/known.h"
 
 void data_free(data_set *set) {
     if (!set)
@@ -93,11 +94,14 @@ static bool wants_binary(const char *name) {
            strcmp(name, "amazon-photo") == 0 || strcmp(name, "amazon-computers") == 0;
 }
 
+/* Of the known sets everyone knows that they repeat edges; `data info` tells. */
 static fathom_status note_cleaning(data_set *set) {
-    if (set->duplicate_edges > 0)
-        TRY(data_note(set, "%" PRId64 " edges were given more than once and count once", set->duplicate_edges));
-    if (set->self_loops > 0)
-        TRY(data_note(set, "%" PRId64 " self-loops were removed", set->self_loops));
+    int unused;
+    bool known = known_files(&unused, set->name) != NULL;
+    if (set->duplicate_edges > 0 && !known)
+        TRY(data_note(set, "%" PRId64 " of the edges given repeat another one and were removed", set->duplicate_edges));
+    if (set->self_loops > 0 && !known)
+        TRY(data_note(set, "%" PRId64 " of the edges given are self-loops and were removed", set->self_loops));
     if (set->unlabelled > 0 && set->classes > 0)
         TRY(data_note(set, "%" PRId32 " nodes have no label and are left out of splits and metrics", set->unlabelled));
     return FATHOM_OK;
@@ -115,7 +119,7 @@ fathom_status data_finish(data_draft *draft) {
     TRY(data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n));
     data_edges_free(&draft->edges);
     TRY(data_features_clean(&set->features));
-    if (wants_binary(set->name)) {
+    if (set->binarised || wants_binary(set->name)) {
         data_features_binarise(&set->features);
         TRY(data_features_clean(&set->features));
         set->binarised = true;

@@ -2,6 +2,8 @@
 #include "cases/cases.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cases/bounds.h"
 #include "cases/job.h"

@@ -10,6 +10,16 @@
 #include "cases/cases.h"
 #include "support/support.h"
 
+/* The device named by $FATHOM_TEST_DEVICE, or NULL. Its module lies in the build folder, not beside the tests. */
+static inline const char *topic_device(void) {
+    const char *word = getenv("FATHOM_TEST_DEVICE"), *build = getenv("BUILD_DIR");
+    if (!word || !*word)
+        return NULL;
+    if (build)
+        setenv("FATHOM_MODULE_DIR", build, 0);
+    return word;
+}
+
 static inline int topic_failures(be_device *dev, be_op op, int *ran) {
     int count, failures = 0;
     const op_case *cases = cases_all(&count);
@@ -29,11 +39,11 @@ static inline int topic_failures(be_device *dev, be_op op, int *ran) {
 }
 
 static inline void topic_run(be_op op) {
-    const char *words[] = {"cpu", getenv("FATHOM_TEST_DEVICE")};
+    const char *words[] = {"cpu", topic_device()};
     for (int i = 0; i < 2; i++) {
         be_device *dev;
         int ran = 0;
-        if (!words[i] || !*words[i])
+        if (!words[i])
             continue;
         if (be_open(&dev, words[i], NULL) != FATHOM_OK)
             TEST_FAIL_MESSAGE(fathom_last_error());

@@ -5,47 +5,51 @@
 
 #include "backend/opencl/ocl.h"
 
-/* c = op(a) op(b), m x n, inner k; entries are small whole numbers, so the right product is exact. */
-enum { M = 67, N = 65, K = 130, A = M * K, B = K * N, C = M * N };
+/* c = op(a) op(b), m x n, inner k; entries are small whole numbers, so the right product is exact. The own kernel's
+ * case has edges of tiles and several blocks of k; CLBlast's is larger than its tiles. */
+typedef struct check_shape {
+    int m, n, k;
+} check_shape;
+static const check_shape own_case = {9, 6, 130}, blas_case = {67, 65, 70};
 
 static float entry(int64_t i, int64_t salt) { return (float)((i * 7 + salt + (i / 13) * 3) % 11 - 5); }
 
-static int wrong(const float *host, bool ta, bool tb) {
-    const float *a = host, *b = host + A, *c = host + A + B;
+static int wrong(const float *a, const float *b, const float *c, check_shape s, bool ta, bool tb) {
     int count = 0;
-    for (int i = 0; i < M; i++)
-        for (int j = 0; j < N; j++) {
+    for (int i = 0; i < s.m; i++)
+        for (int j = 0; j < s.n; j++) {
             float sum = 0.0f;
-            for (int k = 0; k < K; k++)
-                sum += a[ta ? k * M + i : i * K + k] * b[tb ? j * K + k : k * N + j];
-            count += !(fabsf(c[i * N + j] - sum) <= 0.5f);
+            for (int k = 0; k < s.k; k++)
+                sum += a[ta ? k * s.m + i : i * s.k + k] * b[tb ? j * s.k + k : k * s.n + j];
+            count += !(fabsf(c[i * s.n + j] - sum) <= 0.5f);
         }
     return count;
 }
 
 /* The four cases of transposes; 0 wrong entries is what we want. *code: CLBlast's status. */
-static fathom_status compare(ocl_device *dev, bool blas, int *bad, cl_int *code) {
+static fathom_status compare(ocl_device *dev, bool blas, check_shape s, int *bad, cl_int *code) {
+    int64_t a = s.m * s.k, b = s.k * s.n, c = s.m * s.n, all = a + b + c;
     float *host = NULL;
     void *handle = NULL;
     fathom_status status;
-    TRY_OUT(ocl_host->alloc((void **)&host, A + B + C, 1, sizeof *host, "product check"));
-    for (int i = 0; i < A + B; i++)
-        host[i] = entry(i, i < A ? 0 : 3);
-    TRY_OUT(ocl_alloc(dev, &handle, be_floats(A + B + C), "product check"));
+    TRY_OUT(ocl_host->alloc((void **)&host, (size_t)all, 1, sizeof *host, "product check"));
+    for (int64_t i = 0; i < a + b; i++)
+        host[i] = entry(i, i < a ? 0 : 3);
+    TRY_OUT(ocl_alloc(dev, &handle, be_floats(all), "product check"));
     *bad = 0;
-    be_buf buf = {.bytes = be_floats(A + B + C), .handle = handle};
+    be_buf buf = {.bytes = be_floats(all), .handle = handle};
     for (int t = 0; t < 4 && *bad == 0; t++) {
         bool ta = t & 1, tb = t & 2;
-        be_gemm_args args = {.c = be_view(&buf, A + B, M, N),
-                             .a = be_view(&buf, 0, ta ? K : M, ta ? M : K),
-                             .b = be_view(&buf, A, tb ? N : K, tb ? K : N),
+        be_gemm_args args = {.c = be_view(&buf, a + b, s.m, s.n),
+                             .a = be_view(&buf, 0, ta ? s.k : s.m, ta ? s.m : s.k),
+                             .b = be_view(&buf, a, tb ? s.n : s.k, tb ? s.k : s.n),
                              .ta = ta,
                              .tb = tb,
                              .alpha = 1.0f};
-        TRY_OUT(ocl_upload(dev, handle, 0, host, be_floats(A + B + C)));
+        TRY_OUT(ocl_upload(dev, handle, 0, host, be_floats(all)));
         TRY_OUT(blas ? ocl_gemm_clblast(dev, &args, code) : ocl_gemm_own(dev, &args));
-        TRY_OUT(ocl_download(dev, host + A + B, handle, be_floats(A + B), be_floats(C)));
-        *bad = wrong(host, ta, tb);
+        TRY_OUT(ocl_download(dev, host + a + b, handle, be_floats(a + b), be_floats(c)));
+        *bad = wrong(host, host + a, host + a + b, s, ta, tb);
     }
 out:
     if (handle)
@@ -54,24 +58,24 @@ out:
     return status;
 }
 
-static fathom_status distrust(const ocl_device *dev, const char *how, int bad) {
+static fathom_status distrust(const ocl_device *dev, const char *how, check_shape s, int bad) {
     return ocl_host->fail(
         FATHOM_DEVICE,
         "%s multiplies matrices wrongly with %s (%d of %d entries of the check); update its driver or "
         "use --device cpu",
-        dev->name, how, bad, C);
+        dev->name, how, bad, s.m * s.n);
 }
 
 fathom_status ocl_check_own_gemm(ocl_device *dev) {
     int bad;
     cl_int code;
     be_counters before = dev->counters;
-    TRY(compare(dev, false, &bad, &code));
+    TRY(compare(dev, false, own_case, &bad, &code));
     int64_t builds = dev->counters.builds, allocations = dev->counters.allocations;
     dev->counters = before; /* the check is not the caller's work; what it left behind is counted */
     dev->counters.builds = builds;
     dev->counters.allocations = allocations;
-    return bad ? distrust(dev, "fathom's kernel", bad) : FATHOM_OK;
+    return bad ? distrust(dev, "fathom's kernel", own_case, bad) : FATHOM_OK;
 }
 
 /* A device on which CLBlast's kernels do not fit (work-group size, local memory, compiler) goes on with the own
@@ -86,7 +90,7 @@ fathom_status ocl_check_clblast(ocl_device *dev) {
     cl_int code = CL_SUCCESS;
     be_counters before = dev->counters;
     dev->blas = OCL_BLAS_UNUSABLE;
-    fathom_status status = compare(dev, true, &bad, &code);
+    fathom_status status = compare(dev, true, blas_case, &bad, &code);
     if (status != FATHOM_OK && !does_not_fit(code)) {
         dev->blas = OCL_BLAS_UNTRIED;
         return status;
@@ -96,7 +100,7 @@ fathom_status ocl_check_clblast(ocl_device *dev) {
     dev->counters.allocations = allocations;
     dev->counters.builds++;
     if (bad)
-        return distrust(dev, "CLBlast", bad);
+        return distrust(dev, "CLBlast", blas_case, bad);
     if (status == FATHOM_OK)
         dev->blas = OCL_BLAS_GOOD;
     return FATHOM_OK;

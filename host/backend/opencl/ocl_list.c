@@ -142,6 +142,15 @@ static void platform_name(cl_platform_id platform, char *name, size_t size) {
     name[size - 1] = '\0';
 }
 
+/* Mesa's software driver ends every loop after 65535 turns and says nothing. */
+static void warn_of_llvmpipe(be_found *found, const be_info *info, int room) {
+    if (strncmp(info->name, "llvmpipe", 8) == 0 && found->notes < room)
+        snprintf(found->note[found->notes++], sizeof *found->note,
+                 "%s is for tests on small graphs only: Mesa's software driver ends long loops early, and results are "
+                 "then wrong without an error",
+                 info->name);
+}
+
 /* Reads one platform behind what `found` holds; `room` is what its arrays take. */
 static void read_platform(be_found *found, cl_platform_id platform, int p, int room) {
     cl_device_id ids[MAX_DEVICES];
@@ -151,8 +160,10 @@ static void read_platform(be_found *found, cl_platform_id platform, int p, int r
     cl_int code = devices_of(platform, ids, &count);
     if (count == 0)
         explain_empty(found->note[found->notes++], sizeof *found->note, name, code);
-    for (int d = 0; d < (int)count && found->count < room; d++)
-        read_device(ids[d], name, p, d, &found->info[found->count++]);
+    for (int d = 0; d < (int)count && found->count < room; d++) {
+        read_device(ids[d], name, p, d, &found->info[found->count]);
+        warn_of_llvmpipe(found, &found->info[found->count++], MAX_PLATFORMS + room);
+    }
 }
 
 fathom_status ocl_list(be_found *found) {
@@ -168,8 +179,8 @@ fathom_status ocl_list(be_found *found) {
         room += (int)here;
     }
     TRY(ocl_host->alloc((void **)&found->info, (size_t)room + 1, 1, sizeof *found->info, "OpenCL devices"));
-    fathom_status status =
-        ocl_host->alloc((void **)&found->note, (size_t)count + 1, 1, sizeof *found->note, "notes on OpenCL platforms");
+    fathom_status status = ocl_host->alloc((void **)&found->note, (size_t)(MAX_PLATFORMS + room), 1,
+                                           sizeof *found->note, "notes on OpenCL platforms");
     if (status != FATHOM_OK) {
         ocl_host->free(found->info);
         *found = (be_found){0};

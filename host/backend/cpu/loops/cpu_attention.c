@@ -134,9 +134,6 @@ OP(gat_backward_scores) {
         }
     }
     cpu_barrier(team);
-    span cols = share(team, d);
-    for (int64_t j = cols.begin; j < cols.end; j++) {
-        data(a->ga_src)[j] += (float)sum_blocks(partial, blocks, 2 * d, j);
-        data(a->ga_dst)[j] += (float)sum_blocks(partial, blocks, 2 * d, d + j);
-    }
+    add_sums(team, data(a->ga_src), partial, blocks, 2 * d, d);
+    add_sums(team, data(a->ga_dst), partial + d, blocks, 2 * d, d);
 }

@@ -117,11 +117,16 @@ static void sum_narrow(const cpu_team *team, const be_gemm_args *a, shape s) {
 
 static void add_blocks(const cpu_team *team, const be_gemm_args *a, shape s, int64_t blocks) {
     const float *partial = (const float *)(const void *)team->scratch;
-    span mine = share(team, s.m * s.n);
-    for (int64_t i = mine.begin; i < mine.end; i++) {
-        float *c = row(a->c, i / s.n) + i % s.n;
-        float sum = a->alpha * (float)sum_blocks(partial, blocks, s.m * s.n, i);
-        *c = a->beta != 0.0f ? sum + a->beta * *c : sum;
+    int64_t size = s.m * s.n;
+    span mine = share(team, (size + CHUNK - 1) / CHUNK);
+    for (int64_t first = mine.begin * CHUNK; first < size && first < mine.end * CHUNK; first += CHUNK) {
+        double sum[CHUNK];
+        int64_t some = size - first < CHUNK ? size - first : CHUNK;
+        sum_blocks(sum, partial + first, blocks, size, some);
+        for (int64_t i = first; i < first + some; i++) {
+            float *c = row(a->c, i / s.n) + i % s.n, product = a->alpha * (float)sum[i - first];
+            *c = a->beta != 0.0f ? product + a->beta * *c : product;
+        }
     }
 }
 

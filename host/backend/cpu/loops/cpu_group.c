@@ -109,7 +109,7 @@ OP(group_stats) {
     }
     cpu_barrier(team);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
-    combine_stats(&out, mean, square, n, 2 * size, share(team, size));
+    combine_stats(team, &out, mean, square, n, 2 * size, size);
 }
 
 /* ---- out = H (1 + lambda S A) + lambda b ---- */
@@ -129,8 +129,10 @@ INLINE void apply_tile(const be_group_apply_args *a, const float *slope, const f
             factor[c] += row(a->s, v + c)[g] * coefficient;
     }
     vf b = vf_row(shift, d, i);
-    for (int c = 0; c < count; c++)
-        vf_row_set(row(a->y, v + c), d, i, vf_row(row(a->h, v + c), d, i) * factor[c] + b);
+    for (int c = 0; c < count; c++) {
+        vf out = vf_row(row(a->h, v + c), d, i) * factor[c] + b;
+        vf_row_set(row(a->y, v + c), d, i, a->act.relu ? vf_relu(out) : out);
+    }
 }
 
 SCRATCH(group_apply) { return (size_t)threads * apply_each(a); }
@@ -157,7 +159,7 @@ OP(group_apply) {
             else
                 apply_tile(a, slope, shift, v, i, 1);
         for (int c = 0; c < count; c++)
-            act_row(row(a->y, v + c), d, &a->act, (v + c) * d);
+            drop_row(row(a->y, v + c), d, &a->act.drop, (v + c) * d);
         v += count;
     }
 }
@@ -204,65 +206,82 @@ OP(group_backward_sums) {
         }
     }
     cpu_barrier(team);
-    span cols = share(team, d);
-    for (int64_t j = cols.begin; j < cols.end; j++) {
-        float db = (float)((double)a->lambda * sum_blocks(partial, blocks, size, groups * d + j));
-        data(a->db)[j] = db;
-        for (int64_t i = j; i < groups * d; i += d) {
-            float q = (float)((double)a->lambda * sum_blocks(partial, blocks, size, i));
-            data(a->q)[i] = q;
-            data(a->ggamma)[i] += q / sqrtf(data(a->var)[i] + a->eps);
-            data(a->gbeta)[i] += db;
+    span chunks = share(team, (d + CHUNK - 1) / CHUNK);
+    for (int64_t j = chunks.begin * CHUNK; j < d && j < chunks.end * CHUNK; j += CHUNK) {
+        double db[CHUNK], q[CHUNK];
+        int64_t some = d - j < CHUNK ? d - j : CHUNK;
+        sum_blocks(db, partial + groups * d + j, blocks, size, some);
+        for (int64_t i = 0; i < some; i++)
+            data(a->db)[j + i] = (float)((double)a->lambda * db[i]);
+        for (int64_t at = j; at < groups * d; at += d) {
+            sum_blocks(q, partial + at, blocks, size, some);
+            for (int64_t i = 0; i < some; i++) {
+                data(a->q)[at + i] = (float)((double)a->lambda * q[i]);
+                data(a->ggamma)[at + i] += data(a->q)[at + i] / sqrtf(data(a->var)[at + i] + a->eps);
+                data(a->gbeta)[at + i] += data(a->db)[j + i];
+            }
         }
     }
 }
 
 /* ---- backward, second sweep: everything row by row; lanes are nodes ---- */
 
-/* dt = slope go + level + (t - mean) pull, coefficients per (g, j); then vectors over VW nodes: columns of h, go
- * and gh, and per group s, dS (which becomes gz) and the sum of gz over a block. */
+/* dt = slope go + level + (t - mean) pull: the four coefficients of each (g, j), in the order in which the sweep meets
+ * them. Then vectors over VW nodes: columns of h, go and gh, and per group s, dS (which becomes gz) and the sum of gz
+ * over a block. */
+typedef struct coefficients {
+    float mean, slope, level, pull;
+} coefficients;
+
 typedef struct rows_work {
-    float *slope, *level, *pull;
+    coefficients *k;
     vf *h, *go, *gh, *s, *ds, *gc;
 } rows_work;
 
+/* Groups are taken five at a time, the rest one by one. */
+#define GROUPS 5
+INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS ? GROUPS : 1; }
+
 INLINE size_t rows_each(const be_group_backward_rows_args *a) {
     int64_t d = a->h.cols, groups = a->s.cols;
-    return 3 * floats_bytes(groups * d) + floats_bytes((3 * d + 3 * groups) * VW);
+    return floats_bytes(4 * groups * d) + floats_bytes((3 * d + 3 * groups) * VW);
 }
 
 static rows_work rows_prepare(const be_group_backward_rows_args *a, char *piece) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, size = groups * d;
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     rows_work w;
-    w.slope = take(&piece, size);
-    w.level = take(&piece, size);
-    w.pull = take(&piece, size);
+    w.k = (coefficients *)(void *)take(&piece, 4 * groups * d);
     w.h = (vf *)(void *)piece;
     w.go = w.h + d;
     w.gh = w.go + d;
     w.s = w.gh + d;
     w.ds = w.s + groups;
     w.gc = w.ds + groups;
-    for (int64_t i = 0; i < size; i++) {
-        float r = 1.0f / sqrtf(data(a->var)[i] + a->eps), gamma = data(a->gamma)[i];
-        w.slope[i] = a->lambda * gamma * r;
-        w.level[i] = -gamma * r * data(a->db)[i % d] / (float)n;
-        w.pull[i] = -r * r * r * gamma * data(a->q)[i] / (float)n; /* (2/n) (-1/2 r^3 gamma q) */
-    }
+    coefficients *k = w.k;
+    for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+        for (int64_t j = 0; j < d; j++)
+            for (int c = 0; c < group_tile(groups, g); c++, k++) {
+                int64_t i = (g + c) * d + j;
+                float r = 1.0f / sqrtf(data(a->var)[i] + a->eps), gamma = data(a->gamma)[i];
+                k->mean = data(a->mean)[i];
+                k->slope = a->lambda * gamma * r;
+                k->level = -gamma * r * data(a->db)[j] / (float)n;
+                k->pull = -r * r * r * gamma * data(a->q)[i] / (float)n; /* (2/n) (-1/2 r^3 gamma q) */
+            }
     return w;
 }
 
 /* `count` groups from g: dS into w->ds, S dt added to w->gh. */
-INLINE void rows_tile(const rows_work *w, const float *mean, int64_t d, int64_t g, const int count) {
-    vf s[8], ds[8] = {{0}};
+INLINE void rows_tile(const rows_work *w, int64_t d, int64_t g, const int count) {
+    const coefficients *k = w->k + g * d;
+    vf s[GROUPS], ds[GROUPS] = {{0}};
     for (int c = 0; c < count; c++)
         s[c] = w->s[g + c];
-    for (int64_t j = 0; j < d; j++) {
+    for (int64_t j = 0; j < d; j++, k += count) {
         vf h = w->h[j], go = w->go[j], gh = w->gh[j];
         for (int c = 0; c < count; c++) {
-            int64_t i = (g + c) * d + j;
-            vf dt = w->slope[i] * go + w->level[i];
-            dt += (s[c] * h - mean[i]) * w->pull[i];
+            vf dt = k[c].slope * go + k[c].level;
+            dt += (s[c] * h - k[c].mean) * k[c].pull;
             gh += s[c] * dt;
             ds[c] += h * dt;
         }
@@ -298,11 +317,11 @@ static void rows_of_block(const be_group_backward_rows_args *a, const rows_work 
         vf_load_columns(w->go, row(a->go, v), a->go.ld, count, d);
         vf_load_columns(w->s, row(a->s, v), a->s.ld, count, groups);
         memcpy(w->gh, w->go, (size_t)d * sizeof(vf));
-        int64_t g = 0;
-        for (; g + 5 <= groups; g += 5)
-            rows_tile(w, data(a->mean), d, g, 5);
-        for (; g < groups; g++)
-            rows_tile(w, data(a->mean), d, g, 1);
+        for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+            if (group_tile(groups, g) == GROUPS)
+                rows_tile(w, d, g, GROUPS);
+            else
+                rows_tile(w, d, g, 1);
         rows_finish(w, a); /* lanes behind the last row have s = 0, so gz = 0 there */
         vf_store_columns(w->gh, row(a->gh, v), a->gh.ld, count, d);
         vf_store_columns(w->ds, row(a->gz, v), a->gz.ld, count, groups);
@@ -326,7 +345,5 @@ OP(group_backward_rows) {
     if (!a->gc.buf)
         return;
     cpu_barrier(team);
-    span cols = share(team, groups);
-    for (int64_t g = cols.begin; g < cols.end; g++)
-        data(a->gc)[g] += (float)sum_blocks(partial, blocks, groups, g);
+    add_sums(team, data(a->gc), partial, blocks, groups, groups);
 }

@@ -29,7 +29,7 @@ OP(col_stats) {
     }
     cpu_barrier(team);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
-    combine_stats(&out, mean, square, n, 2 * d, share(team, d));
+    combine_stats(team, &out, mean, square, n, 2 * d, d);
 }
 
 /* Coefficients of a column are made once per thread, in its own piece of scratch. */
@@ -48,9 +48,11 @@ OP(batch_apply) {
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v);
         float *y = row(a->y, v);
-        for (int64_t j = 0; j < d; j++)
-            y[j] = (x[j] - mean[j]) * scale[j] + beta[j];
-        act_row(y, d, &a->act, v * d);
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            vf out = (vf_row(x, d, i) - vf_row(mean, d, i)) * vf_row(scale, d, i) + vf_row(beta, d, i);
+            vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
+        }
+        drop_row(y, d, &a->act.drop, v * d);
     }
 }
 
@@ -70,9 +72,11 @@ OP(pair_apply) {
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v);
         float *y = row(a->y, v);
-        for (int64_t j = 0; j < d; j++)
-            y[j] = (x[j] - mean[j]) * s;
-        act_row(y, d, &a->act, v * d);
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            vf out = (vf_row(x, d, i) - vf_row(mean, d, i)) * s;
+            vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
+        }
+        drop_row(y, d, &a->act.drop, v * d);
     }
 }
 
@@ -99,10 +103,16 @@ OP(norm_sums) {
         }
     }
     cpu_barrier(team);
-    span cols = share(team, d);
-    for (int64_t j = cols.begin; j < cols.end; j++) {
-        data(a->db)[j] = (float)sum_blocks(partial, blocks, 2 * d, j);
-        data(a->q)[j] = (float)sum_blocks(partial, blocks, 2 * d, d + j);
+    span mine_cols = share(team, (d + CHUNK - 1) / CHUNK);
+    for (int64_t first = mine_cols.begin * CHUNK; first < d && first < mine_cols.end * CHUNK; first += CHUNK) {
+        double db[CHUNK], q[CHUNK];
+        int64_t some = d - first < CHUNK ? d - first : CHUNK;
+        sum_blocks(db, partial + first, blocks, 2 * d, some);
+        sum_blocks(q, partial + d + first, blocks, 2 * d, some);
+        for (int64_t i = 0; i < some; i++) {
+            data(a->db)[first + i] = (float)db[i];
+            data(a->q)[first + i] = (float)q[i];
+        }
     }
 }
 

@@ -12,26 +12,31 @@ OP(fill) {
     }
 }
 
-/* The columns of row r that a share has, copied unless source and target are one. */
-INLINE void copy_part(be_mat y, be_mat x, int64_t r, span cols) {
-    if (data(y) != data(x))
-        memcpy(row(y, r) + cols.begin, row(x, r) + cols.begin, (size_t)(cols.end - cols.begin) * sizeof(float));
-}
-
 NO_SCRATCH(copy)
 OP(copy) {
     tile my = tile_share(team, a->y.rows, a->y.cols);
     for (int64_t r = my.rows.begin; r < my.rows.end; r++)
-        copy_part(a->y, a->x, r, my.cols);
+        memcpy(row(a->y, r) + my.cols.begin, row(a->x, r) + my.cols.begin,
+               (size_t)(my.cols.end - my.cols.begin) * sizeof(float));
+}
+
+/* Columns of row r through relu and dropout; x may be y. */
+INLINE void activate_part(float *y, const float *x, span cols, const be_act *act, int64_t first) {
+    y += cols.begin;
+    x += cols.begin;
+    int64_t count = cols.end - cols.begin;
+    for (int64_t i = 0; i < vf_count(count); i++) {
+        vf v = vf_row(x, count, i);
+        vf_row_set(y, count, i, act->relu ? vf_relu(v) : v);
+    }
+    drop_row(y, count, &act->drop, first + cols.begin);
 }
 
 NO_SCRATCH(activate)
 OP(activate) {
     tile my = tile_share(team, a->y.rows, a->y.cols);
-    for (int64_t r = my.rows.begin; r < my.rows.end; r++) {
-        copy_part(a->y, a->x, r, my.cols);
-        act_row(row(a->y, r) + my.cols.begin, my.cols.end - my.cols.begin, &a->act, r * a->y.cols + my.cols.begin);
-    }
+    for (int64_t r = my.rows.begin; r < my.rows.end; r++)
+        activate_part(row(a->y, r), row(a->x, r), my.cols, &a->act, r * a->y.cols);
 }
 
 NO_SCRATCH(activate_backward)
@@ -45,8 +50,7 @@ OP(activate_backward) {
             for (int64_t j = my.cols.begin; j < my.cols.end; j++)
                 gx[j] = y[j] > 0.0f ? gy[j] * scale : 0.0f;
         } else {
-            copy_part(a->gx, a->gy, r, my.cols);
-            act_row(gx + my.cols.begin, my.cols.end - my.cols.begin, &a->act, r * a->gx.cols + my.cols.begin);
+            activate_part(gx, gy, my.cols, &a->act, r * a->gx.cols);
         }
     }
 }
@@ -94,9 +98,7 @@ OP(col_sum) {
         }
     }
     cpu_barrier(team);
-    span cols = share(team, d);
-    for (int64_t j = cols.begin; j < cols.end; j++)
-        data(a->s)[j] += (float)sum_blocks(partial, blocks, d, j);
+    add_sums(team, data(a->s), partial, blocks, d, d);
 }
 
 NO_SCRATCH(row_normalise)

@@ -114,12 +114,33 @@ INLINE float *take(char **scratch, int64_t count) {
     return piece;
 }
 
-/* out[i] = base[i] + sum over blocks of partial[b * stride + i], i in the thread's share of 0..count-1. */
-INLINE double sum_blocks(const float *partial, int64_t blocks, int64_t stride, int64_t i) {
-    double sum = 0.0;
-    for (int64_t b = 0; b < blocks; b++)
-        sum += (double)partial[b * stride + i];
-    return sum;
+/* sum[i] = sum over blocks of partial[b * stride + i] for i < count, in block order and in double; CHUNK elements at
+ * a time so that the additions of different elements run side by side. */
+#define CHUNK 16
+INLINE void sum_blocks(double sum[CHUNK], const float *partial, int64_t blocks, int64_t stride, int64_t count) {
+    for (int i = 0; i < CHUNK; i++)
+        sum[i] = 0.0;
+    for (int64_t b = 0; b < blocks; b++, partial += stride) {
+        if (count == CHUNK)
+            for (int i = 0; i < CHUNK; i++)
+                sum[i] += (double)partial[i];
+        else
+            for (int64_t i = 0; i < count; i++)
+                sum[i] += (double)partial[i];
+    }
+}
+
+/* out[i] += the sum of the blocks, for the thread's share of 0 .. count-1. */
+INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int64_t blocks, int64_t stride,
+                     int64_t count) {
+    span mine = share(team, (count + CHUNK - 1) / CHUNK);
+    for (int64_t c = mine.begin; c < mine.end; c++) {
+        double sum[CHUNK];
+        int64_t first = c * CHUNK, some = count - first < CHUNK ? count - first : CHUNK;
+        sum_blocks(sum, partial + first, blocks, stride, some);
+        for (int64_t i = 0; i < some; i++)
+            out[first + i] += (float)sum[i];
+    }
 }
 
 /* ---- dropout and activation ---- */
@@ -172,18 +193,17 @@ INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_
     }
 }
 
-/* Applies `act` to a finished row of `cols` floats whose first element is number `first`. */
-#define ACT_CHUNK 256
-INLINE void act_row(float *y, int64_t cols, const be_act *act, int64_t first) {
-    if (act->relu)
-        for (int64_t j = 0; j < cols; j++)
-            y[j] = y[j] > 0.0f ? y[j] : (y[j] != y[j] ? y[j] : 0.0f); /* NaN is kept: it must be seen */
-    if (act->drop.rate == 0.0f)
+/* max(v, 0); NaN is kept: it must be seen. */
+INLINE vf vf_relu(vf v) { return vf_pick(v <= 0.0f, vf_set(0.0f), v); }
+
+/* Drops elements of a finished row of `cols` floats whose first element is number `first`. */
+INLINE void drop_row(float *y, int64_t cols, const be_drop *drop, int64_t first) {
+    float keep[256];
+    if (drop->rate == 0.0f)
         return;
-    float keep[ACT_CHUNK];
-    for (int64_t j0 = 0; j0 < cols; j0 += ACT_CHUNK) {
-        int64_t count = cols - j0 < ACT_CHUNK ? cols - j0 : ACT_CHUNK;
-        drop_factors(keep, &act->drop, first + j0, count);
+    for (int64_t j0 = 0; j0 < cols; j0 += 256) {
+        int64_t count = cols - j0 < 256 ? cols - j0 : 256;
+        drop_factors(keep, drop, first + j0, count);
         for (int64_t j = 0; j < count; j++)
             y[j0 + j] = keep[j] != 0.0f ? y[j0 + j] * keep[j] : 0.0f;
     }

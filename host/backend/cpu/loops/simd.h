@@ -89,7 +89,7 @@ INLINE float vf_largest(vf v) {
 INLINE vf vf_exp(vf x) {
     vf bounded = vf_pick(x > 88.0f, vf_set(88.0f), x);
     vf k = bounded * 1.44269504f + 12582912.0f; /* adding 1.5 * 2^23 rounds to a whole number */
-    vi exponent = (vi)k - 0x4b400000;
+    vu exponent = (vu)k - 0x4b400000u;          /* unsigned: lanes that are replaced below may wrap */
     k -= 12582912.0f;
     vf r = (bounded - k * 0.693359375f) + k * 2.12194440e-4f; /* ln 2 in two parts */
     vf p = r * (1.0f / 5040.0f) + 1.0f / 720.0f;
@@ -99,7 +99,7 @@ INLINE vf vf_exp(vf x) {
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    vf scaled = (vf)((vi)p + (exponent << 23));
+    vf scaled = (vf)((vu)p + (exponent << 23));
     vf result = vf_pick(x < -87.0f, vf_set(0.0f), scaled);
     return vf_pick(x == x, result, x);
 }

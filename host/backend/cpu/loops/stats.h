@@ -10,29 +10,38 @@ typedef struct stats_target {
     float momentum;
 } stats_target;
 
-/* For each element of `mine`: block b of the n rows has the mean `mean[b * stride + i]` and the sum of squared
- * deviations from it `square[b * stride + i]`. In double: with M blocks behind us,
- *   delta = mean_b - mean;  mean += delta n_b / (n_a + n_b);  M2 += M2_b + delta^2 n_a n_b / (n_a + n_b). */
-INLINE void combine_stats(const stats_target *out, const float *mean, const float *square, int64_t n, int64_t stride,
-                          span mine) {
-    for (int64_t i = mine.begin; i < mine.end; i++) {
-        double centre = 0.0, sum = 0.0;
-        int64_t seen = 0;
+/* Element i of `count`: block b of the n rows has the mean `mean[b * stride + i]` and the sum of squared deviations
+ * from it `square[b * stride + i]`. In double, block after block, n_a rows behind us and n_b in the block:
+ *   delta = mean_b - mean;  mean += delta n_b / (n_a + n_b);  M2 += M2_b + delta^2 n_a n_b / (n_a + n_b).
+ * CHUNK elements go side by side; threads share the chunks. */
+INLINE void combine_stats(const cpu_team *team, const stats_target *out, const float *mean, const float *square,
+                          int64_t n, int64_t stride, int64_t count) {
+    span mine = share(team, (count + CHUNK - 1) / CHUNK);
+    double m = (double)out->momentum, over_n = 1.0 / (double)n, over_less = n > 1 ? 1.0 / (double)(n - 1) : 0.0;
+    for (int64_t first = mine.begin * CHUNK; first < count && first < mine.end * CHUNK; first += CHUNK) {
+        double centre[CHUNK] = {0}, sum[CHUNK] = {0};
+        int64_t some = count - first < CHUNK ? count - first : CHUNK;
         for (int64_t b = 0; b < block_count(n); b++) {
             span rows = block_span(n, b);
-            double size = (double)(rows.end - rows.begin), total = (double)seen + size;
-            double delta = (double)mean[b * stride + i] - centre;
-            centre += delta * size / total;
-            sum += (double)square[b * stride + i] + delta * delta * (double)seen * size / total;
-            seen = rows.end;
+            double size = (double)(rows.end - rows.begin), share_b = size / (double)rows.end;
+            double pull = (double)rows.begin * share_b;
+            float here[CHUNK] = {0}, squares[CHUNK] = {0};
+            memcpy(here, mean + b * stride + first, (size_t)some * sizeof(float));
+            memcpy(squares, square + b * stride + first, (size_t)some * sizeof(float));
+            for (int i = 0; i < CHUNK; i++) {
+                double delta = (double)here[i] - centre[i];
+                centre[i] += delta * share_b;
+                sum[i] += (double)squares[i] + delta * delta * pull;
+            }
         }
-        out->mean[i] = (float)centre;
-        out->var[i] = (float)(sum / (double)n);
-        if (!out->rmean)
-            continue;
-        double unbiased = n > 1 ? sum / (double)(n - 1) : 0.0, m = (double)out->momentum;
-        out->rmean[i] = (float)((1.0 - m) * (double)out->rmean[i] + m * centre);
-        out->rvar[i] = (float)((1.0 - m) * (double)out->rvar[i] + m * unbiased);
+        for (int64_t i = 0; i < some; i++) {
+            out->mean[first + i] = (float)centre[i];
+            out->var[first + i] = (float)(sum[i] * over_n);
+            if (!out->rmean)
+                continue;
+            out->rmean[first + i] = (float)((1.0 - m) * (double)out->rmean[first + i] + m * centre[i]);
+            out->rvar[first + i] = (float)((1.0 - m) * (double)out->rvar[first + i] + m * sum[i] * over_less);
+        }
     }
 }
 

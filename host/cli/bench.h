@@ -1,0 +1,124 @@
+/* bench.h - `fathom bench` inside: what is measured, how it is timed, and the record that is printed, written as JSON
+ * or HTML, and read back by `fathom bench compare`.
+ *
+ *     struct bench_record record = {0};
+ *     TRY_OUT(bench_describe(&record, "ops", seconds));
+ *     TRY_OUT(bench_add_device(&record, dev, threads));
+ *     TRY_OUT(bench_ops(&record, devices));            // fills rows, case by case, all devices in turn
+ *     TRY_OUT(bench_write_json(doc, &record));
+ *     bench_free(&record); */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "backend/backend.h"
+#include "core/json.h"
+#include "data/data.h"
+
+#define BENCH_FORMAT 1    /* of the JSON file; raised when a field changes its meaning */
+#define BENCH_DEVICES 16  /* measured in one run */
+#define BENCH_SPREAD 0.05 /* sampling ends when the quartiles are this close to each other, relative to the median */
+#define BENCH_NOISE 0.03  /* differences of medians below this are noise, whatever the quartiles say */
+#define BENCH_SAMPLES 201 /* at most */
+#define BENCH_SAMPLES_MIN 9
+#define BENCH_NEAR_BYTES (2 << 20) /* arrays that stay in the caches of any device */
+
+/* Seconds of one piece of work. A sample is `launches` pieces and one wait, divided by `launches`. */
+struct bench_times {
+    double best, q1, median, q3;
+    int64_t samples, launches;
+    bool settled; /* the spread was reached within the time allowed */
+};
+
+static inline double bench_spread(const struct bench_times *t) { return (t->q3 - t->q1) / t->median; }
+
+struct bench_row {
+    char name[40];  /* "spmm", "gcn + group, 15 layers" */
+    char shape[64]; /* "n=2708 d=16", "cora" */
+    struct bench_times time;
+    double flops, bytes; /* of one piece of work; 0: not counted */
+    double roof;         /* seconds the device would need at the roof; 0: unknown */
+    char missing[200];   /* why it was not measured, or "" */
+};
+
+struct bench_device {
+    char word[24], backend[16], name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
+    int64_t compute_units, threads;
+    double copy_near,
+        copy_far; /* bytes per second of copying little (in cache) and much (in memory); 0: not measured */
+    double gemm;  /* floating-point operations per second of a large product */
+    struct bench_row *rows;
+    size_t count;
+};
+
+struct bench_record {
+    char what[16], version[32], when[32], system[200], cpu[120], clock[80], libraries[2][200];
+    int64_t cores;
+    double ping_pong_ns; /* one way between two cores; NaN when there is only one */
+    double seconds;      /* allowed per row */
+    const char *only;    /* rows whose name or shape has this in it, NULL: all */
+    struct bench_device devices[BENCH_DEVICES];
+    size_t count;
+};
+
+/* ---- time (bench_time.c) ---- */
+
+double bench_now(void);
+
+/* Does the work `times` times and waits for it. */
+typedef fathom_status bench_work(void *context, int64_t times);
+
+/* Warm-up, then samples of at least a millisecond until they are settled or `seconds` have passed. */
+fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds);
+
+/* Sorts `samples` and takes median and quartiles from them. */
+void bench_quartiles(struct bench_times *times, double *samples, int64_t count);
+
+/* Nanoseconds that a cache line takes from one core to another; NaN with one core. */
+double bench_ping_pong(void);
+
+/* Copies and multiplies on the device: fills copy_near, copy_far and gemm (bench_roof.c). */
+fathom_status bench_roof(struct bench_device *device, be_device *dev, double allowed);
+
+/* ---- the record (bench_record.c, bench_read.c) ---- */
+
+fathom_status bench_describe(struct bench_record *record, const char *what, double seconds);
+fathom_status bench_add_device(struct bench_record *record, const be_device *dev, int64_t threads);
+/* A new row of the device, zeroed but for its name and shape. */
+fathom_status bench_add_row(struct bench_row **row, struct bench_device *device, const char *name, const char *shape);
+void bench_free(struct bench_record *record);
+
+void bench_to_json(struct json *doc, const struct bench_record *record);
+/* FATHOM_DATA and a sentence for a file that is damaged or none of ours. */
+fathom_status bench_read(struct bench_record *record, const char *path);
+
+/* The row of `device` with that name and shape that was measured, NULL when there is none. */
+const struct bench_row *bench_find(const struct bench_device *device, const struct bench_row *like);
+
+/* ---- what is measured: rows of every device ---- */
+
+bool bench_wanted(const struct bench_record *record, const char *name, const char *shape);
+
+fathom_status bench_ops(struct bench_record *record, be_device *const *devices);
+fathom_status bench_epoch(struct bench_record *record, be_device *const *devices);
+fathom_status bench_metrics(struct bench_record *record, be_device *const *devices);
+
+/* The data set of the row at hand, kept for the next one; set NULL and why, when it is not on this machine. */
+struct bench_data {
+    const char *name;
+    data_set *set;
+    char missing[200];
+};
+fathom_status bench_load(struct bench_data *data, const char *name);
+
+/* ---- showing it (bench_chart.c, bench_html.c) ---- */
+
+fathom_status bench_chart(const struct bench_record *record);
+/* Length of the bar of row r of device d in 0..1: the share of the roof, or, where there is none, the time beside the
+ * longest of the other devices (with one device: of the other rows). */
+double bench_bar(const struct bench_record *record, size_t d, size_t r);
+fathom_status bench_write_html(const char *path, const struct bench_record *record);
+
+/* "12.3 us", "4.56 ms"; the text lives until the next call in this thread but seven. */
+const char *bench_time_text(double seconds);
+
+#endif

@@ -1,0 +1,150 @@
+/* bench_chart.c - a benchmark in the terminal: a line per row and device, with a bar. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "core/mem.h"
+
+#define COLUMNS 8
+#define CELL 64
+#define BAR 24
+
+const char *bench_time_text(double seconds) {
+    static _Thread_local char ring[8][24];
+    static _Thread_local unsigned turn;
+    static const struct {
+        double least, factor;
+        const char *unit;
+    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "us"}, {0, 1e9, "ns"}};
+    char *text = ring[turn++ % 8];
+    size_t u = 0;
+    while (seconds < units[u].least)
+        u++;
+    double value = seconds * units[u].factor;
+    snprintf(text, sizeof ring[0], "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
+    return text;
+}
+
+double bench_bar(const struct bench_record *record, size_t d, size_t r) {
+    const struct bench_row *row = &record->devices[d].rows[r];
+    double longest = 0;
+    if (row->missing[0])
+        return 0;
+    if (row->roof > 0)
+        return fmin(1, row->roof / row->time.median);
+    for (size_t i = 0; i < record->count; i++)
+        for (size_t k = 0; k < record->devices[i].count; k++)
+            if (record->count == 1 || k == r)
+                longest = fmax(longest, record->devices[i].rows[k].time.median);
+    return row->time.median / longest;
+}
+
+static void number(char *cell, double value) {
+    if (value > 0)
+        snprintf(cell, CELL, "%.*f", value < 10 ? 2 : value < 100 ? 1 : 0, value);
+}
+
+static void fill_line(char (*cells)[CELL], const struct bench_record *record, size_t d, size_t r) {
+    const struct bench_row *row = &record->devices[d].rows[r];
+    const struct bench_times *t = &row->time;
+    snprintf(cells[0], CELL, "%s", d == 0 ? row->name : "");
+    snprintf(cells[1], CELL, "%.63s", d == 0 ? row->shape : "");
+    snprintf(cells[2], CELL, "%s", record->devices[d].word);
+    if (row->missing[0]) {
+        snprintf(cells[3], CELL, "-");
+        return;
+    }
+    snprintf(cells[3], CELL, "%s", bench_time_text(t->median));
+    snprintf(cells[4], CELL, "%.0f%%%s", 100 * bench_spread(t), t->settled ? "" : "!");
+    number(cells[5], 1e-9 * row->flops / t->median);
+    number(cells[6], 1e-9 * row->bytes / t->median);
+    int length = (int)lround(BAR * bench_bar(record, d, r));
+    memset(cells[7], '#', (size_t)length);
+    cells[7][length] = 0;
+    if (row->roof > 0)
+        snprintf(cells[7] + length, CELL - BAR, "%s%.0f%%", length ? " " : "", 100 * row->roof / t->median);
+}
+
+/* The columns that say something, moved together; returns how many. */
+static size_t squeeze(const char **out, char (*cells)[CELL], size_t rows, unsigned *right) {
+    size_t kept = 0, used[COLUMNS];
+    *right = 0;
+    for (size_t c = 0; c < COLUMNS; c++) {
+        bool says = false;
+        for (size_t r = 1; r < rows; r++)
+            says |= cells[r * COLUMNS + c][0] != 0;
+        if (!says)
+            continue;
+        *right |= (c >= 3 && c <= 6 ? 1u : 0u) << kept;
+        used[kept++] = c;
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < kept; c++)
+            out[r * kept + c] = cells[r * COLUMNS + used[c]];
+    return kept;
+}
+
+static void print_rows(const struct bench_record *record, char (*cells)[CELL], const char **table) {
+    bool roof = record->devices[0].gemm > 0;
+    const char *heads[COLUMNS] = {
+        roof ? "operation" : "work",  "shape", "device", "median", "spread", "GFLOP/s", "GB/s",
+        roof ? "of its roof" : "time"};
+    size_t rows = 1;
+    unsigned right;
+    for (size_t c = 0; c < COLUMNS; c++)
+        snprintf(cells[c], CELL, "%s", heads[c]);
+    for (size_t r = 0; r < record->devices[0].count; r++)
+        for (size_t d = 0; d < record->count; d++, rows++) {
+            fill_line(cells + rows * COLUMNS, record, d, r);
+            if (record->count == 1)
+                cells[rows * COLUMNS + 2][0] = 0;
+        }
+    size_t columns = squeeze(table, cells, rows, &right);
+    print_table(table, rows, columns, 0, right);
+}
+
+static void print_notes(const struct bench_record *record) {
+    bool restless = false;
+    for (size_t d = 0; d < record->count; d++)
+        for (size_t r = 0; r < record->devices[d].count; r++) {
+            const struct bench_row *row = &record->devices[d].rows[r];
+            restless |= !row->missing[0] && !row->time.settled;
+            if (row->missing[0])
+                printf("%s, %s on %s: not measured: %s\n", row->name, row->shape, record->devices[d].word,
+                       row->missing);
+        }
+    if (restless)
+        printf("! the middle half of the samples did not come within %.0f%% of each other in %.2g s: "
+               "is the machine otherwise idle?\n",
+               100 * BENCH_SPREAD, record->seconds);
+}
+
+fathom_status bench_chart(const struct bench_record *record) {
+    char(*cells)[CELL] = NULL;
+    const char **table = NULL;
+    size_t lines = 1 + record->devices[0].count * record->count;
+    fathom_status status;
+    TRY_OUT(mem_new(&cells, lines * COLUMNS, 1, sizeof *cells, "table of the benchmark"));
+    TRY_OUT(mem_new(&table, lines * COLUMNS, 1, sizeof *table, "table of the benchmark"));
+    for (size_t d = 0; d < record->count; d++) {
+        const struct bench_device *device = &record->devices[d];
+        printf("%s%s%s: %s", style(stdout, STYLE_BOLD), device->word, style(stdout, STYLE_PLAIN), device->name);
+        if (device->threads)
+            printf(", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
+        if (device->gemm > 0)
+            printf("; copies %.0f GB/s in cache, %.0f GB/s in memory, multiplies %.0f GFLOP/s",
+                   1e-9 * device->copy_near, 1e-9 * device->copy_far, 1e-9 * device->gemm);
+        putchar('\n');
+    }
+    if (isfinite(record->ping_pong_ns))
+        printf("core to core: %.0f ns\n", record->ping_pong_ns);
+    putchar('\n');
+    print_rows(record, cells, table);
+    print_notes(record);
+out:
+    mem_free(cells);
+    mem_free(table);
+    return status;
+}

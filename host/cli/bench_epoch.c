@@ -1,0 +1,93 @@
+/* bench_epoch.c - `fathom bench --what epoch`: whole epochs of training, each a training step, the evaluation of all
+ * nodes and the one read that ends it, with the settings `fathom train` would take. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "train/train.h"
+
+static const struct epoch_row {
+    const char *data;
+    nn_conv_kind model;
+    int64_t layers;
+} epoch_rows[] = {
+    {"embedded", NN_GCN, 15}, {"cora", NN_GCN, 2},    {"cora", NN_GCN, 15},
+    {"cora", NN_GCN, 30},     {"cora", NN_GAT, 15},   {"cora", NN_SGC, 60},
+    {"citeseer", NN_GCN, 15}, {"pubmed", NN_GCN, 15}, {"coauthor-cs", NN_GCN, 15},
+};
+
+struct epochs {
+    nn_model *model;
+    train_config config;
+    int64_t epoch;
+    float loss;
+};
+
+static fathom_status run_epochs(void *context, int64_t times) {
+    struct epochs *e = context;
+    nn_pass evaluation = {.training = false};
+    nn_record record;
+    for (int64_t i = 0; i < times; i++) {
+        nn_pass training = {.training = true, .seed = e->config.seed, .epoch = (uint32_t)++e->epoch};
+        TRY(nn_forward(e->model, &training));
+        TRY(nn_loss(e->model));
+        TRY(nn_backward(e->model, &training));
+        TRY(nn_step(e->model, e->config.lr, e->config.weight_decay, e->epoch));
+        TRY(nn_forward(e->model, &evaluation));
+        TRY(nn_score(e->model));
+        TRY(nn_read(&record, e->model));
+        e->loss = record.loss;
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status time_epochs(struct bench_row *row, be_device *dev, const data_set *set,
+                                 const struct epoch_row *which, double seconds) {
+    struct epochs e = {.config = train_unset()};
+    nn_input *input = NULL;
+    fathom_status status;
+    e.config.net.model = which->model;
+    e.config.net.layers = which->layers;
+    TRY_OUT(train_fill(&e.config, set));
+    TRY_OUT(nn_input_make(&input, dev, set, which->model));
+    TRY_OUT(nn_model_make(&e.model, &e.config.net, input));
+    TRY_OUT(nn_init(e.model, e.config.seed));
+    TRY_OUT(bench_measure(&row->time, run_epochs, &e, seconds));
+    if (!isfinite(e.loss))
+        snprintf(row->missing, sizeof row->missing, "wrong result: the loss is not finite after %d epochs",
+                 (int)e.epoch);
+out:
+    nn_model_free(e.model);
+    nn_input_free(input);
+    if (status != FATHOM_MEMORY) /* a device too small for one row may do for the others */
+        return status;
+    snprintf(row->missing, sizeof row->missing, "%.190s", fathom_last_error());
+    return FATHOM_OK;
+}
+
+fathom_status bench_epoch(struct bench_record *record, be_device *const *devices) {
+    struct bench_data data = {0};
+    fathom_status status = FATHOM_OK;
+    for (size_t r = 0; r < sizeof epoch_rows / sizeof *epoch_rows; r++) {
+        const struct epoch_row *which = &epoch_rows[r];
+        char name[40];
+        snprintf(name, sizeof name, "%s + group norm, %d layers", nn_conv_name(which->model), (int)which->layers);
+        if (!bench_wanted(record, name, which->data))
+            continue;
+        progress("%s, %s", which->data, name);
+        TRY_OUT(bench_load(&data, which->data));
+        for (size_t d = 0; d < record->count; d++) {
+            struct bench_row *row = NULL;
+            TRY_OUT(bench_add_row(&row, &record->devices[d], name, which->data));
+            if (data.set)
+                TRY_OUT(time_epochs(row, devices[d], data.set, which, record->seconds));
+            else
+                snprintf(row->missing, sizeof row->missing, "%s", data.missing);
+        }
+    }
+out:
+    data_free(data.set);
+    return status;
+}

@@ -1,0 +1,152 @@
+/* bench_time.c - timing for `fathom bench`: samples, quartiles, and how far apart two cores are. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cli/bench.h"
+
+#define SAMPLE_SECONDS 1e-3 /* shorter ones would measure the clock and the wait */
+
+double bench_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value at `part` of the sorted samples, between neighbours linearly. */
+static double quantile(const double *sorted, int64_t count, double part) {
+    double at = part * (double)(count - 1), low = floor(at);
+    int64_t i = (int64_t)low, next = i + 1 < count ? i + 1 : i;
+    return sorted[i] + (at - low) * (sorted[next] - sorted[i]);
+}
+
+void bench_quartiles(struct bench_times *times, double *samples, int64_t count) {
+    qsort(samples, (size_t)count, sizeof *samples, by_value);
+    times->best = samples[0];
+    times->q1 = quantile(samples, count, 0.25);
+    times->median = quantile(samples, count, 0.5);
+    times->q3 = quantile(samples, count, 0.75);
+    times->samples = count;
+}
+
+static fathom_status sample(double *seconds, bench_work *work, void *context, int64_t launches) {
+    double start = bench_now();
+    TRY(work(context, launches));
+    *seconds = (bench_now() - start) / (double)launches;
+    return FATHOM_OK;
+}
+
+/* How many pieces of work a sample needs; doing them is the warm-up. */
+static fathom_status warm_up(int64_t *launches, bench_work *work, void *context) {
+    double one, two;
+    TRY(work(context, 1)); /* builds kernels, grows scratch memory, touches pages */
+    for (*launches = 1;; *launches *= 2) {
+        TRY(sample(&one, work, context, *launches));
+        TRY(sample(&two, work, context, *launches)); /* the better of two: one may have been interrupted */
+        if (fmin(one, two) * (double)*launches >= SAMPLE_SECONDS || *launches >= 1 << 14)
+            return FATHOM_OK;
+    }
+}
+
+fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds) {
+    double kept[BENCH_SAMPLES], sorted[BENCH_SAMPLES], start;
+    int64_t count = 0;
+    *times = (struct bench_times){0};
+    TRY(warm_up(&times->launches, work, context));
+    start = bench_now();
+    while (count < BENCH_SAMPLES && !times->settled) {
+        TRY(sample(&kept[count], work, context, times->launches));
+        count++;
+        for (int64_t i = 0; i < count; i++)
+            sorted[i] = kept[i];
+        bench_quartiles(times, sorted, count);
+        times->settled = count >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
+        /* Three samples are the least that has quartiles: a long piece of work may take more than its time. */
+        if (count >= 3 && bench_now() - start > seconds)
+            break;
+    }
+    return FATHOM_OK;
+}
+
+/* ---- core to core: two threads hand a number to and fro ---- */
+
+enum { TURNS = 2000, ROUNDS = 7 };
+
+struct ball {
+    _Alignas(128) atomic_int turn; /* even: the first thread's, odd: the second's */
+    _Alignas(128) int core[2];
+    double round[ROUNDS]; /* seconds */
+};
+
+static void stay_on(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)core, &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+/* Waits for its turn and passes it on. Lets others run now and then, so that two threads on one core come to an end. */
+static void pass(struct ball *ball, int turn) {
+    for (int spins = 1; atomic_load_explicit(&ball->turn, memory_order_acquire) != turn; spins++)
+        if (spins % 10000 == 0)
+            sched_yield();
+    atomic_store_explicit(&ball->turn, turn + 1, memory_order_release);
+}
+
+static void *first_side(void *given) {
+    struct ball *ball = given;
+    stay_on(ball->core[0]);
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = bench_now();
+        for (int turn = 0; turn < TURNS; turn++)
+            pass(ball, 2 * (TURNS * round + turn));
+        ball->round[round] = bench_now() - start;
+    }
+    return NULL;
+}
+
+static void *second_side(void *given) {
+    struct ball *ball = given;
+    stay_on(ball->core[1]);
+    for (int turn = 0; turn < TURNS * ROUNDS; turn++)
+        pass(ball, 2 * turn + 1);
+    return NULL;
+}
+
+/* The first two cores this process may use. */
+static bool two_cores(int core[2]) {
+    cpu_set_t set;
+    int found = 0;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return false;
+    for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
+        if (CPU_ISSET((size_t)i, &set))
+            core[found++] = i;
+    return found == 2;
+}
+
+double bench_ping_pong(void) {
+    struct ball ball = {0};
+    pthread_t first, second;
+    double best = INFINITY;
+    if (!two_cores(ball.core) || pthread_create(&second, NULL, second_side, &ball) != 0)
+        return NAN;
+    if (pthread_create(&first, NULL, first_side, &ball) != 0) { /* the ball must go round, or the other never ends */
+        first_side(&ball);
+    } else {
+        pthread_join(first, NULL);
+    }
+    pthread_join(second, NULL);
+    for (int i = 0; i < ROUNDS; i++) /* the fastest: a round that was interrupted says nothing */
+        best = fmin(best, ball.round[i]);
+    return 1e9 * best / (2 * TURNS);
+}

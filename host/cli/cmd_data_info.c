@@ -1,0 +1,209 @@
+/* cmd_data_info.c - `fathom data info`: what a data set is like, and what training on it needs. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/data_rows.h"
+#include "core/mem.h"
+
+struct info_options {
+    struct common_options common;
+    const char *data;
+    struct data_choice choice;
+    int64_t layers, hidden, groups;
+};
+
+static const struct opt_row rows[] = {
+    OPT_OPERAND(struct info_options, data, "DATA", "embedded", "a name (fathom data list) or a path"),
+    DATA_SOURCE_ROWS(struct info_options, choice),
+    OPT_INT(struct info_options, layers, "layers", 0, "K", "15", 1, 100000, "depth to reckon the memory for"),
+    OPT_INT(struct info_options, hidden, "hidden", 0, "D", "16", 1, 1000000, "width to reckon the memory for"),
+    OPT_INT(struct info_options, groups, "groups", 0, "G", "10", 1, 100000, "groups to reckon the memory for"),
+};
+
+/* Bytes of training a GCN with group norm: the graph with its weights, the features and their transpose, four copies of
+ * the parameters, and per layer what the backward pass needs (input and aggregated rows, group assignment). About
+ * right: the exact plan is printed by `fathom train`. */
+static double training_bytes(const data_set *set, const data_info *info, const struct info_options *o) {
+    double n = set->graph.nodes, entries = 2.0 * (double)set->graph.edges + n, d = (double)o->hidden,
+           g = (double)o->groups;
+    double k = (double)o->layers, first = set->features.cols, last = set->classes;
+    double parameters = first * d + (k - 2) * d * d + d * last + k * (d * g + g + 2 * g * d);
+    double features = set->features.dense ? (double)info->feature_bytes : 2.0 * (double)info->feature_bytes;
+    return (double)info->graph_bytes + 8 * entries + features + 16 * fmax(parameters, 0) + 4 * n * k * (2 * d + g) +
+           4 * n * (3 * d + 2 * last);
+}
+
+/* Published edge counts that count repeated edges and self-loops. */
+static int64_t published_edges(const char *name) {
+    return strcmp(name, "cora") == 0       ? 5429
+           : strcmp(name, "citeseer") == 0 ? 4732
+           : strcmp(name, "pubmed") == 0   ? 44338
+                                           : 0;
+}
+
+/* "8..15" and a bar. */
+static void print_histogram(const data_info *info) {
+    int64_t most = 1;
+    for (int b = 0; b < info->bin_count; b++)
+        most = info->bins[b] > most ? info->bins[b] : most;
+    for (int b = 0; b < info->bin_count; b++) {
+        char range[32] = "0";
+        int low = b == 0 ? 0 : 1 << (b - 1), high = (1 << b) - 1;
+        if (b == DATA_INFO_BINS - 1)
+            snprintf(range, sizeof range, "%d..", low);
+        else if (low < high)
+            snprintf(range, sizeof range, "%d..%d", low, high);
+        else
+            snprintf(range, sizeof range, "%d", low);
+        int length = (int)((info->bins[b] * 40 + most - 1) / most);
+        printf("    degree %-13s %9lld %.*s\n", range, (long long)info->bins[b], length,
+               "########################################");
+    }
+}
+
+static void print_classes(const data_set *set, const data_info *info) {
+    printf("classes      %d", (int)set->classes);
+    if (set->classes > 0 && set->classes <= 64) {
+        printf(", sizes");
+        for (int c = 0; c < set->classes; c++)
+            printf(" %d", (int)info->class_sizes[c]);
+    }
+    if (set->unlabelled > 0)
+        printf(set->classes > 0 ? "; %d nodes have none" : " (no labels)", (int)set->unlabelled);
+    printf("\n");
+}
+
+static void print_text(const data_set *set, const data_info *info, const struct info_options *o) {
+    int64_t published = published_edges(set->name);
+    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), set->name, style(stdout, STYLE_PLAIN), set->layout,
+           set->origin);
+    printf("nodes        %d, %d of them isolated\n", (int)set->graph.nodes, (int)info->isolated);
+    printf("edges        %lld undirected", (long long)set->graph.edges);
+    if (set->duplicate_edges > 0 || set->self_loops > 0)
+        printf("; %lld repeated ones and %lld self-loops removed", (long long)set->duplicate_edges,
+               (long long)set->self_loops);
+    if (published > 0)
+        printf(" (the published %lld counts them)", (long long)published);
+    printf("\nfeatures     %d, %lld non-zero (%.3g %%), %s%s\n", (int)set->features.cols,
+           (long long)set->features.nonzeros, 100 * info->feature_density, set->features.dense ? "dense" : "sparse",
+           set->binarised ? ", binarised" : "");
+    print_classes(set, info);
+    if (set->split.name)
+        printf("split        %s: %d training, %d validation, %d test\n", set->split.name, (int)set->split.train_count,
+               (int)set->split.val_count, (int)set->split.test_count);
+    printf("components   %d, the largest of %d nodes\n", (int)info->components, (int)info->largest_component);
+    if (isfinite(info->homophily))
+        printf("homophily    %.4f of the edges join equal labels\n", info->homophily);
+    printf("degrees      least %d, median %d, mean %.2f, most %d\n", (int)info->degree_min, (int)info->degree_median,
+           info->degree_mean, (int)info->degree_max);
+    print_histogram(info);
+    printf("memory       %s here; about %s to train %lld layers of width %lld\n",
+           bytes_text((uint64_t)(info->graph_bytes + info->feature_bytes)),
+           bytes_text((uint64_t)training_bytes(set, info, o)), (long long)o->layers, (long long)o->hidden);
+    printf("sha256       %s\n", set->sha256);
+}
+
+static void add_json_facts(struct json *doc, const data_set *set, const data_info *info) {
+    add_json_data(doc, set);
+    json_int(doc, "feature_nonzeros", set->features.nonzeros);
+    json_int(doc, "isolated", info->isolated);
+    json_int(doc, "components", info->components);
+    json_real(doc, "homophily", info->homophily);
+    if (set->split.name) {
+        json_open(doc, "split");
+        json_text(doc, "name", set->split.name);
+        json_int(doc, "train", set->split.train_count);
+        json_int(doc, "val", set->split.val_count);
+        json_int(doc, "test", set->split.test_count);
+        json_close(doc);
+    } else {
+        json_null(doc, "split");
+    }
+}
+
+/* The facts stand at the top and, as in the records of train, under "data". */
+static fathom_status print_document(const data_set *set, const data_info *info, const struct info_options *o) {
+    struct json *doc = NULL;
+    TRY(json_new(&doc));
+    add_json_facts(doc, set, info);
+    json_open(doc, "data");
+    add_json_facts(doc, set, info);
+    json_close(doc);
+    json_text(doc, "layout", set->layout);
+    json_text(doc, "origin", set->origin);
+    json_int(doc, "unlabelled", set->unlabelled);
+    json_int(doc, "duplicate_edges", set->duplicate_edges);
+    json_int(doc, "self_loops", set->self_loops);
+    json_bool(doc, "binarised", set->binarised);
+    json_bool(doc, "dense", set->features.dense);
+    json_real(doc, "feature_density", info->feature_density);
+    json_int(doc, "largest_component", info->largest_component);
+    json_open(doc, "degrees");
+    json_int(doc, "min", info->degree_min);
+    json_int(doc, "median", info->degree_median);
+    json_real(doc, "mean", info->degree_mean);
+    json_int(doc, "max", info->degree_max);
+    json_open_array(doc, "histogram");
+    for (int b = 0; b < info->bin_count; b++)
+        json_int(doc, NULL, info->bins[b]);
+    json_close(doc);
+    json_close(doc);
+    json_open_array(doc, "class_sizes");
+    for (int c = 0; c < set->classes; c++)
+        json_int(doc, NULL, info->class_sizes[c]);
+    json_close(doc);
+    json_open(doc, "memory");
+    json_int(doc, "loaded_bytes", info->graph_bytes + info->feature_bytes);
+    json_int(doc, "training_bytes", (int64_t)training_bytes(set, info, o));
+    json_int(doc, "layers", o->layers);
+    json_int(doc, "hidden", o->hidden);
+    json_close(doc);
+    json_open_array(doc, "notes");
+    for (int i = 0; i < set->note_count; i++)
+        json_text(doc, NULL, set->notes[i]);
+    json_close(doc);
+    fathom_status status = print_json(doc);
+    json_free(doc);
+    return status;
+}
+
+/* A set that cannot be split by default (no labels, classes too small) is still described. */
+static fathom_status add_split(data_set *set, const struct info_options *o) {
+    fathom_status status = data_split_make(&set->split, set, o->choice.split, (uint64_t)o->choice.seed);
+    if (status != FATHOM_DATA || o->choice.split)
+        return status;
+    say("note: no split: %s", fathom_last_error());
+    return FATHOM_OK;
+}
+
+static fathom_status run(const void *given) {
+    const struct info_options *o = given;
+    fathom_status status;
+    data_set *set = NULL;
+    data_info info = {0};
+    data_options options = data_from_choice(&o->choice);
+    options.without_split = true;
+    options.feature_norm = DATA_NORM_NONE;
+    TRY_OUT(data_load(&set, o->data, &options));
+    TRY_OUT(add_split(set, o));
+    TRY_OUT(data_describe(&info, set));
+    say_notes(set);
+    if (o->common.json)
+        status = print_document(set, &info, o);
+    else
+        print_text(set, &info, o);
+out:
+    data_info_free(&info);
+    data_free(set);
+    return status;
+}
+
+const struct verb verb_data_info = {
+    "data info",
+    "what a data set is like: sizes, degrees, homophily, split, memory",
+    NULL,
+    "fathom data info cora\nfathom data info my/edges.csv --split random:20,30\n",
+    OPT_ROWS(rows),
+    sizeof(struct info_options),
+    run,
+};

@@ -1,0 +1,58 @@
+/* data_rows.h - the options about data that several verbs share (train, eval, metrics, sweep, data info ...).
+ *
+ *     struct my_options {
+ *         struct common_options common;
+ *         const char *data;
+ *         struct data_choice choice;
+ *     };
+ *     static const struct opt_row rows[] = {
+ *         DATA_ROW(struct my_options, data),
+ *         DATA_CHOICE_ROWS(struct my_options, choice),
+ *     };
+ *     ...
+ *     data_options options = data_from_choice(&mine->choice);
+ *     TRY(data_load(&set, mine->data, &options));
+ *     say_notes(set); */
+#ifndef CLI_DATA_ROWS_H
+#define CLI_DATA_ROWS_H
+
+#include "cli/cli.h"
+#include "data/data.h"
+
+struct data_choice {
+    const char *split;
+    int64_t seed;
+    int feature_norm;
+    double missing_rate;
+    const char *features, *labels;
+};
+
+#define DATA_ROW(S, member) \
+    OPT_TEXT(S, member, "data", 0, "DATA", "embedded", "a data set: a name (fathom data list) or a path")
+
+/* What graph, features and labels are, and which nodes train. */
+#define DATA_SOURCE_ROWS(S, member)                                                                                  \
+    OPT_TEXT(S, member.split, "split", 0, "SPLIT", NULL,                                                             \
+             "public, random:T,V (nodes per class), fraction:T,V or a .json or .npz file (default: the set's own)"), \
+        OPT_INT(S, member.seed, "seed", 0, "N", "100", 0, 9007199254740992.0, "seed of every random draw"),          \
+        OPT_PATH(S, member.features, "features", 0, "FILE", NULL,                                                    \
+                 "features (.npy, .csv, .mtx) of a graph that is an edge list or a .mtx"),                           \
+        OPT_PATH(S, member.labels, "labels", 0, "FILE", NULL, "labels (.npy, .csv) of such a graph")
+
+/* All of them: also what is done to the features. */
+#define DATA_CHOICE_ROWS(S, member)                                               \
+    DATA_SOURCE_ROWS(S, member),                                                  \
+        OPT_CHOICE(S, member.feature_norm, "feature-norm", 0, "row|none", "row",  \
+                   "divide every row of the features by its sum, or not"),        \
+        OPT_REAL(S, member.missing_rate, "missing-rate", 0, "R", "0", 0, 1, NULL, \
+                 "share of the nodes outside training that lose their features")
+
+data_options data_from_choice(const struct data_choice *choice);
+
+/* Each note of a loaded set as talk. */
+void say_notes(const data_set *set);
+
+/* name, sha256, nodes, edges, features, classes into the object the cursor is in. */
+void add_json_data(struct json *doc, const data_set *set);
+
+#endif

@@ -1,0 +1,343 @@
+/* fetch.c - getting known sets: over https from their homes, or from $FATHOM_MIRROR; checked, resumed, renamed when
+ * whole.
+ *
+ * A file grows as NAME.part beside its final place; a transfer that is cut off leaves it there, and the next one goes
+ * on behind its last byte. Only a file whose SHA-256 is right gets its name. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "core/digest.h"
+#include "data/internal.h"
+#include "data/known.h"
+
+#define TRIES 4                           /* of a transfer that moves forward */
+#define UNPINNED_MAX ((int64_t)256 << 20) /* of a file whose size is not pinned */
+
+typedef struct transfer {
+    const known_file *file;
+    const char *set;   /* its name, for sentences */
+    char *path, *part; /* the final place, and where it grows */
+    char *url;
+    FILE *out;
+    int64_t before, limit; /* bytes that were here; the most that may come */
+    bool too_large, stopped;
+    data_progress progress;
+    data_progress_hook hook;
+    void *user;
+    struct timespec begun;
+} transfer;
+
+static int64_t size_of(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
+}
+
+static fathom_status make_folders(const char *path) {
+    char *copy;
+    TRY(mem_text(&copy, path));
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(copy, 0777); /* a failure shows at the last one */
+        *slash = '/';
+    }
+    fathom_status status = FATHOM_OK;
+    if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+        status = fail(FATHOM_FAILURE, "%s: the folder cannot be made: %s", path, strerror(errno));
+    mem_free(copy);
+    return status;
+}
+
+static fathom_status file_digest(char hex[65], const char *path) {
+    uint8_t chunk[65536];
+    digest_state state;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+    digest_begin(&state);
+    for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        digest_add(&state, chunk, got);
+    bool broken = ferror(file) != 0;
+    fclose(file);
+    digest_end(&state, hex);
+    return broken ? fail(FATHOM_DATA, "%s: cannot be read", path) : FATHOM_OK;
+}
+
+/* The digest of what a .npz holds, whatever way it is packed. */
+static fathom_status content_digest(char hex[65], const char *path, const char *name) {
+    data_draft draft = {0};
+    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
+    fathom_status status = mem_text(&draft.set->name, name);
+    if (status == FATHOM_OK)
+        status = mem_text(&draft.set->origin, path);
+    if (status == FATHOM_OK)
+        status = data_read_npz(&draft, path);
+    if (status == FATHOM_OK)
+        status = data_copy_text(&draft.set->name, name);
+    if (status == FATHOM_OK)
+        status = data_finish(&draft);
+    if (status == FATHOM_OK)
+        memcpy(hex, draft.set->sha256, 65);
+    data_edges_free(&draft.edges);
+    data_free(draft.set);
+    return status;
+}
+
+static fathom_status check(const known_file *file, const char *path, const char *set) {
+    char hex[65];
+    const char *wanted = file->sha256 ? file->sha256 : file->content;
+    TRY(file->sha256 ? file_digest(hex, path) : content_digest(hex, path, set));
+    if (strcmp(hex, wanted) != 0)
+        return fail(FATHOM_DATA, "%s: not the file it should be (SHA-256%s %.16s... instead of %.16s...)", path,
+                    file->sha256 ? "" : " of the content", hex, wanted);
+    return FATHOM_OK;
+}
+
+static bool tell(transfer *t, int64_t done, int64_t total) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    t->progress.done = done;
+    t->progress.total = total > 0 ? total : t->file->bytes;
+    t->progress.seconds = (double)(now.tv_sec - t->begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - t->begun.tv_nsec);
+    if (t->hook && !t->hook(t->user, &t->progress))
+        t->stopped = true;
+    return !t->stopped;
+}
+
+static size_t take_bytes(char *bytes, size_t size, size_t count, void *user) {
+    transfer *t = user;
+    if (ftello(t->out) + (int64_t)(size * count) > t->limit) {
+        t->too_large = true;
+        return 0;
+    }
+    return fwrite(bytes, size, count, t->out);
+}
+
+static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now) {
+    transfer *t = user;
+    (void)up_total;
+    (void)up_now;
+    return tell(t, t->before + now, total > 0 ? t->before + total : 0) ? 0 : 1;
+}
+
+static fathom_status unreachable(const transfer *t, const char *why) {
+    return fail(FATHOM_DATA,
+                "%s: %s cannot be reached (%s); put the file to %s by hand, or set FATHOM_MIRROR to a folder or "
+                "base URL that holds it",
+                t->set, t->url, why, t->path);
+}
+
+static fathom_status set_up(CURL *curl, transfer *t, char *error) {
+    bool https = strncmp(t->url, "https:", 6) == 0;
+    CURLcode bad = curl_easy_setopt(curl, CURLOPT_URL, t->url);
+    error[0] = '\0';
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom/" FATHOM_VERSION_STRING);
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, https ? "https" : "http,https");
+#else
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS,
+                     https ? (long)CURLPROTO_HTTPS : (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+    curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->before);
+    return bad == CURLE_OK ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: %s", t->url, curl_easy_strerror(bad));
+}
+
+/* What libcurl said, as a status and a sentence; *again: the same call may go further. */
+static fathom_status judge(CURL *curl, transfer *t, CURLcode code, const char *error, bool *again) {
+    long answer = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
+    const char *why = error[0] ? error : curl_easy_strerror(code);
+    *again = false;
+    if (code == CURLE_OK)
+        return FATHOM_OK;
+    if (t->stopped)
+        return fail(FATHOM_INTERRUPTED, "%s: stopped; what came so far is kept in %s", t->set, t->part);
+    if (t->too_large) {
+        unlink(t->part);
+        return fail(FATHOM_DATA, "%s: larger than the %" PRId64 " bytes it should have; nothing was kept", t->url,
+                    t->limit);
+    }
+    if (code == CURLE_RANGE_ERROR || (code == CURLE_HTTP_RETURNED_ERROR && answer == 416)) { /* no resuming: from 0 */
+        unlink(t->part);
+        *again = true;
+        return fail(FATHOM_DATA, "%s: cannot go on in the middle (%s)", t->url, why);
+    }
+    if (code == CURLE_HTTP_RETURNED_ERROR)
+        return unreachable(t, why);
+    if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_OPERATION_TIMEDOUT ||
+        code == CURLE_GOT_NOTHING) {
+        *again = size_of(t->part) > t->before;
+        return fail(FATHOM_DATA, "%s: cut off after %" PRId64 " bytes (%s); the same command goes on from there",
+                    t->url, size_of(t->part), why);
+    }
+    if (code == CURLE_WRITE_ERROR)
+        return fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
+    return unreachable(t, why);
+}
+
+static fathom_status pull(transfer *t, bool *again) {
+    char error[CURL_ERROR_SIZE];
+    *again = false;
+    CURL *curl = curl_easy_init();
+    if (!curl)
+        return fail(FATHOM_FAILURE, "libcurl cannot be started");
+    t->before = size_of(t->part);
+    if (t->file->bytes > 0 && t->before >= t->file->bytes)
+        t->before =
+            0; /* whole already, or too long: the check afterwards decides about the first, the second starts over */
+    t->progress.done_before = t->before;
+    t->out = fopen(t->part, t->before > 0 ? "ab" : "wb");
+    fathom_status status = FATHOM_OK;
+    if (!t->out)
+        status = fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->part, strerror(errno));
+    if (status == FATHOM_OK)
+        status = set_up(curl, t, error);
+    if (status == FATHOM_OK) {
+        CURLcode code = curl_easy_perform(curl);
+        bool flushed = fclose(t->out) == 0;
+        t->out = NULL;
+        if (code == CURLE_OK && !flushed)
+            code = CURLE_WRITE_ERROR;
+        status = judge(curl, t, code, error, again);
+    }
+    if (t->out)
+        fclose(t->out);
+    curl_easy_cleanup(curl);
+    return status;
+}
+
+/* From a folder: a copy, told of like a transfer. */
+static fathom_status copy_file(transfer *t) {
+    char chunk[65536];
+    FILE *in = fopen(t->url, "rb");
+    if (!in)
+        return unreachable(t, strerror(errno));
+    FILE *out = fopen(t->part, "wb");
+    fathom_status status =
+        out ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->part, strerror(errno));
+    int64_t done = 0, total = size_of(t->url);
+    for (size_t got; status == FATHOM_OK && (got = fread(chunk, 1, sizeof chunk, in)) > 0;) {
+        done += (int64_t)got;
+        if (done > t->limit)
+            status = fail(FATHOM_DATA, "%s: larger than the %" PRId64 " bytes it should have", t->url, t->limit);
+        else if (fwrite(chunk, 1, got, out) != got)
+            status = fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
+        else if (!tell(t, done, total))
+            status = fail(FATHOM_INTERRUPTED, "%s: stopped", t->set);
+    }
+    if (status == FATHOM_OK && ferror(in))
+        status = fail(FATHOM_DATA, "%s: cannot be read", t->url);
+    fclose(in);
+    if (out && fclose(out) != 0 && status == FATHOM_OK)
+        status = fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
+    return status;
+}
+
+static bool is_url(const char *text) { return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0; }
+
+static fathom_status bring(transfer *t) {
+    bool again = true;
+    fathom_status status = FATHOM_OK;
+    if (!is_url(t->url))
+        return copy_file(t);
+    for (int i = 0; i < TRIES && again; i++)
+        status = pull(t, &again);
+    return status;
+}
+
+/* One file: there already, or brought, checked and given its name. */
+static fathom_status get_file(transfer *t) {
+    clock_gettime(CLOCK_MONOTONIC, &t->begun);
+    t->limit = t->file->bytes > 0 ? t->file->bytes : UNPINNED_MAX;
+    if (data_is_file(t->path) && check(t->file, t->path, t->set) == FATHOM_OK) {
+        tell(t, size_of(t->path), size_of(t->path));
+        return FATHOM_OK;
+    }
+    TRY(bring(t));
+    fathom_status status = check(t->file, t->part, t->set);
+    if (status != FATHOM_OK) {
+        unlink(t->part);
+        return status == FATHOM_DATA ? fail_prefix(status, "from %s: ", t->url) : status;
+    }
+    if (rename(t->part, t->path) != 0)
+        return fail(FATHOM_FAILURE, "%s: cannot be given its name: %s", t->path, strerror(errno));
+    return FATHOM_OK;
+}
+
+static fathom_status name_places(transfer *t, const char *folder) {
+    const char *mirror = getenv("FATHOM_MIRROR");
+    TRY(data_text(&t->path, "%s/%s", folder, t->file->name));
+    TRY(data_text(&t->part, "%s.part", t->path));
+    if (!mirror || !mirror[0])
+        return mem_text(&t->url, t->file->url);
+    size_t length = strlen(mirror);
+    while (length > 1 && mirror[length - 1] == '/')
+        length--;
+    return data_text(&t->url, "%.*s/%s", (int)length, mirror, t->file->name);
+}
+
+static fathom_status get_all(const char *name, const known_file *files, int count, const char *folder,
+                             data_progress_hook hook, void *user) {
+    for (int i = 0; i < count; i++) {
+        transfer t = {.file = &files[i], .set = name, .hook = hook, .user = user};
+        t.progress = (data_progress){.file = files[i].name, .file_number = i + 1, .file_count = count};
+        fathom_status status = name_places(&t, folder);
+        if (status == FATHOM_OK)
+            status = get_file(&t);
+        mem_free(t.path);
+        mem_free(t.part);
+        mem_free(t.url);
+        TRY(status);
+    }
+    return FATHOM_OK;
+}
+
+fathom_status data_get(const char *name, const char *folder, data_progress_hook hook, void *user) {
+    fathom_status status;
+    char *cache = NULL, *own = NULL;
+    int count;
+    const known_file *files = known_files(&count, name);
+    if (!files)
+        return fail(FATHOM_DATA, "%s: not a set that can be got; fathom data list shows those", name);
+    for (int i = 0; i < data_known_count(); i++) /* "coauthor_cs" is coauthor-cs */
+        if (data_same_name(name, strlen(name), data_known_at(i)->name))
+            name = data_known_at(i)->name;
+    if (!folder) {
+        TRY_OUT(data_cache_folder(&cache));
+        TRY_OUT(data_text(&own, "%s/%s", cache, name));
+        folder = own;
+    }
+    TRY_OUT(make_folders(folder));
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
+        status = fail(FATHOM_FAILURE, "libcurl cannot be started");
+        goto out;
+    }
+    status = get_all(name, files, count, folder, hook, user);
+    curl_global_cleanup();
+out:
+    mem_free(cache);
+    mem_free(own);
+    return status;
+}

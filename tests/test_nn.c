@@ -1,0 +1,354 @@
+/* test_nn.c - networks beyond the golden vectors: gradients with dropout against differences of the loss, sparse
+ * against dense features, the memory plan, and graphs at the edge (one node, no edge, one class, one layer, one group).
+ * labels: opencl */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/random.h"
+#include "nn/nn.h"
+#include "support/golden.h"
+#include "support/support.h"
+
+static be_device *devices[GOLDEN_DEVICES];
+static data_set *graph;
+
+void setUp(void) {}
+void tearDown(void) {}
+
+static nn_config config_of(nn_conv_kind model, nn_norm_kind norm, int64_t layers) {
+    return (nn_config){.model = model,
+                       .norm = norm,
+                       .layers = layers,
+                       .hidden = 8,
+                       .groups = 3,
+                       .lambda = 0.2,
+                       .dropout = 0.5,
+                       .momentum = 0.3,
+                       .alpha = 0.1,
+                       .theta = 0.5,
+                       .assign_bias = true};
+}
+
+static double loss_of(nn_model *m, const nn_pass *pass) {
+    nn_record record;
+    golden_ok(nn_forward(m, pass));
+    golden_ok(nn_loss(m));
+    golden_ok(nn_read(&record, m));
+    return (double)record.loss;
+}
+
+/* (L(w + e d) - L(w - e d)) / 2e against <g, d> along the gradient itself, d = g / |g|: with the same masks in forward
+ * and backward they agree up to float32 and kinks of relu; a wrong mask is off by tens of per cent. */
+static void check_direction(nn_model *m, const char *what) {
+    nn_pass pass = {.training = true, .seed = 5, .epoch = 3};
+    int64_t total = nn_block_len(m, NN_WEIGHTS), trained = nn_block_len(m, NN_GRADS);
+    float *w = NULL, *moved = NULL, *g = NULL;
+    golden_ok(mem_new(&w, total, 1, sizeof *w, "w"));
+    golden_ok(mem_new(&moved, total, 1, sizeof *w, "w"));
+    golden_ok(mem_new(&g, trained, 1, sizeof *w, "g"));
+    loss_of(m, &pass);
+    golden_ok(nn_backward(m, &pass));
+    golden_ok(nn_get(w, m, NN_WEIGHTS));
+    golden_ok(nn_get(g, m, NN_GRADS));
+    double length = 0, e = 2e-3, losses[2];
+    for (int64_t i = 0; i < trained; i++)
+        length += (double)g[i] * (double)g[i];
+    length = sqrt(length);
+    for (int side = 0; side < 2; side++) {
+        memcpy(moved, w, (size_t)total * sizeof *w);
+        for (int64_t i = 0; i < trained; i++)
+            moved[i] += (float)((side ? -e : e) * (double)g[i] / length);
+        golden_ok(nn_put(m, NN_WEIGHTS, moved));
+        losses[side] = loss_of(m, &pass);
+    }
+    double slope = (losses[0] - losses[1]) / (2 * e);
+    char message[128];
+    snprintf(message, sizeof message, "%s: slope %.6g, gradient %.6g", what, slope, length);
+    TEST_ASSERT_TRUE_MESSAGE(length > 1e-4 && fabs(slope - length) < 0.03 * length, message);
+    mem_free(w);
+    mem_free(moved);
+    mem_free(g);
+}
+
+static void test_gradients_with_dropout(void) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        for (int model = 0; model < NN_CONV_COUNT && devices[d]; model++) {
+            char what[64];
+            nn_input *input = NULL;
+            nn_model *m = NULL;
+            nn_config config = config_of((nn_conv_kind)model, NN_GROUP, 3);
+            golden_ok(nn_input_make(&input, devices[d], graph, config.model));
+            golden_ok(nn_model_make(&m, &config, input));
+            golden_ok(nn_init(m, 11));
+            snprintf(what, sizeof what, "%s on device %d", nn_conv_name(config.model), d);
+            check_direction(m, what);
+            nn_model_free(m);
+            nn_input_free(input);
+        }
+}
+
+/* ---- one step from equal state on every back end, at depth ---- */
+
+static void one_step(be_device *dev, const nn_config *config, float **block, int64_t *length, double *loss) {
+    nn_input *input = NULL;
+    nn_model *m = NULL;
+    nn_pass pass = {.training = true, .seed = 5, .epoch = 1};
+    golden_ok(nn_input_make(&input, dev, graph, config->model));
+    golden_ok(nn_model_make(&m, config, input));
+    golden_ok(nn_init(m, 11));
+    *loss = loss_of(m, &pass);
+    golden_ok(nn_backward(m, &pass));
+    *length = nn_block_len(m, NN_GRADS);
+    golden_ok(mem_new(block, *length, 1, sizeof **block, "gradients"));
+    golden_ok(nn_get(*block, m, NN_GRADS));
+    nn_model_free(m);
+    nn_input_free(input);
+}
+
+static void test_one_step_is_the_same_on_every_back_end(void) {
+    if (!devices[1])
+        TEST_IGNORE_MESSAGE("no OpenCL device to compare the CPU back end with");
+    for (int model = 0; model < NN_CONV_COUNT; model++) {
+        nn_config config = config_of((nn_conv_kind)model, NN_GROUP, 20);
+        float *a = NULL, *b = NULL;
+        int64_t length;
+        double losses[2];
+        char message[128];
+        one_step(devices[0], &config, &a, &length, &losses[0]);
+        one_step(devices[1], &config, &b, &length, &losses[1]);
+        double nmse = golden_nmse(b, a, length);
+        snprintf(message, sizeof message, "%s: gradients nmse %.3g, losses %.8g %.8g", nn_conv_name(config.model), nmse,
+                 losses[0], losses[1]);
+        TEST_ASSERT_TRUE_MESSAGE(nmse < 1e-7 && fabs(losses[0] - losses[1]) < 1e-5 * losses[0], message);
+        mem_free(a);
+        mem_free(b);
+    }
+}
+
+static void test_dense_features_equal_sparse_ones(void) {
+    data_set dense = *graph;
+    float *x = NULL, *block[2] = {NULL, NULL};
+    int64_t cols = graph->input.cols, length;
+    double losses[2];
+    golden_ok(mem_new(&x, graph->graph.nodes, cols, sizeof *x, "x"));
+    for (int32_t v = 0; v < graph->graph.nodes; v++)
+        for (int64_t e = graph->input.offsets[v]; e < graph->input.offsets[v + 1]; e++)
+            x[v * cols + graph->input.columns[e]] = graph->input.values[e];
+    dense.input = (data_features){.rows = graph->graph.nodes, .cols = (int32_t)cols, .dense = true, .values = x};
+    for (int model = 0; model < NN_CONV_COUNT; model++) {
+        nn_config config = config_of((nn_conv_kind)model, NN_BATCH, 2);
+        config.dropout = 0; /* the mask counts stored entries, and there are more of them when dense */
+        one_step(devices[0], &config, &block[0], &length, &losses[0]);
+        data_set *sparse = graph;
+        graph = &dense;
+        one_step(devices[0], &config, &block[1], &length, &losses[1]);
+        graph = sparse;
+        TEST_ASSERT_TRUE(golden_nmse(block[1], block[0], length) < 1e-10);
+        mem_free(block[0]);
+        mem_free(block[1]);
+    }
+    graph->input.dense = false;
+    mem_free(x);
+}
+
+/* ---- the plan ---- */
+
+static void test_plan_says_the_depth_that_fits(void) {
+    nn_shape shape = {.nodes = 1000, .features = 50, .classes = 4, .entries = 5000, .feature_entries = 10000};
+    nn_config config = config_of(NN_GCN, NN_GROUP, 100), fitting;
+    nn_bytes bytes, need;
+    be_info info = {.name = "a small device", .memory_bytes = 2 * 1000 * 1000};
+    golden_ok(nn_plan_bytes(&bytes, &config, &shape));
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    const char *text = strstr(fathom_last_error(), " layers would fit");
+    TEST_ASSERT_NOT_NULL(text);
+    while (text[-1] >= '0' && text[-1] <= '9')
+        text--;
+    long long depth;
+    TEST_ASSERT_EQUAL_INT(1, sscanf(text, "%lld", &depth));
+    fitting = config;
+    fitting.layers = depth;
+    golden_ok(nn_plan_bytes(&need, &fitting, &shape));
+    TEST_ASSERT_TRUE(need.total <= info.memory_bytes);
+    fitting.layers = depth + 1;
+    golden_ok(nn_plan_bytes(&need, &fitting, &shape));
+    TEST_ASSERT_TRUE(need.total > info.memory_bytes);
+    info.memory_bytes = 1000;
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "not even one layer"));
+    info = (be_info){.name = "a device", .memory_bytes = INT64_C(1) << 40, .max_alloc_bytes = 1000};
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "in one piece"));
+}
+
+/* Group norm adds n (d + G) floats a layer (its input is kept, and S), and small G x d statistics. */
+static void test_group_norm_memory_is_linear_in_d_plus_g(void) {
+    nn_shape shape = {.nodes = 10000, .features = 50, .classes = 4, .entries = 50000, .feature_entries = 10000};
+    nn_config none = config_of(NN_GCN, NN_NONE, 50), group = config_of(NN_GCN, NN_GROUP, 50);
+    nn_bytes a, b;
+    none.hidden = group.hidden = 32;
+    group.groups = 10;
+    golden_ok(nn_plan_bytes(&a, &none, &shape));
+    golden_ok(nn_plan_bytes(&b, &group, &shape));
+    double extra = (double)(b.total - a.total) / 50 / 4;
+    TEST_ASSERT_TRUE(extra < 1.2 * 10000 * (32 + 10));
+}
+
+static void test_planned_is_what_is_allocated(void) {
+    for (int model = 0; model < NN_CONV_COUNT; model++) {
+        nn_input *input = NULL;
+        nn_model *m = NULL;
+        nn_config config = config_of((nn_conv_kind)model, NN_GROUP, 7);
+        int64_t before = be_count(devices[0]).live_bytes;
+        golden_ok(nn_input_make(&input, devices[0], graph, config.model));
+        golden_ok(nn_model_make(&m, &config, input));
+        double used = (double)(be_count(devices[0]).live_bytes - before), planned = (double)nn_model_bytes(m)->total;
+        TEST_ASSERT_TRUE(fabs(used - planned) < 0.02 * planned);
+        nn_model_free(m);
+        nn_input_free(input);
+        TEST_ASSERT_EQUAL_INT64(before, be_count(devices[0]).live_bytes);
+    }
+}
+
+/* ---- graphs at the edge ---- */
+
+static void train_a_little(data_set *set, const nn_config *config) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++) {
+        nn_input *input = NULL;
+        nn_model *m = NULL;
+        nn_record record;
+        if (!devices[d])
+            continue;
+        golden_ok(nn_input_make(&input, devices[d], set, config->model));
+        golden_ok(nn_model_make(&m, config, input));
+        golden_ok(nn_init(m, 3));
+        for (int64_t step = 1; step <= 3; step++) {
+            nn_pass pass = {.training = true, .seed = 3, .epoch = (uint32_t)step};
+            TEST_ASSERT_TRUE(isfinite(loss_of(m, &pass)));
+            golden_ok(nn_backward(m, &pass));
+            golden_ok(nn_step(m, 0.01, 5e-4, step));
+        }
+        golden_ok(nn_forward(m, &(nn_pass){.training = false}));
+        golden_ok(nn_score(m));
+        golden_ok(nn_read(&record, m));
+        TEST_ASSERT_TRUE(record.correct[NN_TRAIN] >= 0 && record.correct[NN_TRAIN] <= set->graph.nodes);
+        nn_model_free(m);
+        nn_input_free(input);
+    }
+}
+
+static void each_network(data_set *set, int64_t layers, int64_t groups) {
+    for (int model = 0; model < NN_CONV_COUNT; model++)
+        for (int norm = 0; norm < NN_NORM_COUNT; norm++) {
+            nn_config config = config_of((nn_conv_kind)model, (nn_norm_kind)norm, layers);
+            config.groups = groups;
+            train_a_little(set, &config);
+        }
+    golden_set_free(set);
+}
+
+static const float features[] = {1, 0, 2, 0, 3, 0, 1, 1, 0};
+static const int32_t from[] = {0, 1}, to[] = {1, 2}, labels[] = {0, 1, 0};
+
+static void test_one_node(void) { each_network(golden_set(1, 3, 2, from, to, 0, features, labels, 1), 2, 3); }
+static void test_no_edge(void) { each_network(golden_set(3, 3, 2, from, to, 0, features, labels, 2), 2, 3); }
+static void test_one_class(void) {
+    each_network(golden_set(3, 3, 1, from, to, 2, features, (const int32_t[]){0, 0, 0}, 2), 2, 3);
+}
+static void test_one_layer_and_one_group(void) {
+    each_network(golden_set(3, 3, 2, from, to, 2, features, labels, 2), 1, 1);
+}
+static void test_features_without_a_value(void) {
+    each_network(golden_set(3, 3, 2, from, to, 2, (const float[9]){0}, labels, 2), 2, 3);
+}
+
+/* The assignment of one group has no gradient and is not decayed. */
+static void test_one_group_keeps_its_assignment(void) {
+    nn_input *input = NULL;
+    nn_model *m = NULL;
+    nn_config config = config_of(NN_GCN, NN_GROUP, 2);
+    nn_pass pass = {.training = true, .seed = 1, .epoch = 1};
+    float *before = NULL, *after = NULL;
+    config.groups = 1;
+    golden_ok(nn_input_make(&input, devices[0], graph, NN_GCN));
+    golden_ok(nn_model_make(&m, &config, input));
+    golden_ok(nn_init(m, 3));
+    int64_t total = nn_block_len(m, NN_WEIGHTS), fixed = 0;
+    golden_ok(mem_new(&before, total, 1, sizeof *before, "w"));
+    golden_ok(mem_new(&after, total, 1, sizeof *after, "w"));
+    golden_ok(nn_get(before, m, NN_WEIGHTS));
+    loss_of(m, &pass);
+    golden_ok(nn_backward(m, &pass));
+    golden_ok(nn_step(m, 0.1, 0.1, 1));
+    golden_ok(nn_get(after, m, NN_WEIGHTS));
+    for (int64_t i = 0; i < nn_param_count(m); i++) {
+        const nn_param *p = nn_param_at(m, i);
+        bool same = memcmp(before + p->off, after + p->off, (size_t)(p->rows * p->cols) * sizeof(float)) == 0;
+        fixed += p->part == NN_FIXED;
+        TEST_ASSERT_EQUAL_MESSAGE(p->part == NN_FIXED, same, p->name);
+    }
+    TEST_ASSERT_EQUAL_INT64(4, fixed);
+    mem_free(before);
+    mem_free(after);
+    nn_model_free(m);
+    nn_input_free(input);
+}
+
+static void test_bad_configurations_are_named(void) {
+    nn_bytes bytes;
+    nn_shape shape = nn_shape_of(graph);
+    const struct {
+        const char *word;
+        size_t offset;
+        double real;
+        int64_t whole;
+    } bad[] = {{"layers", offsetof(nn_config, layers), 0, 0},   {"layers", offsetof(nn_config, layers), 0, 1001},
+               {"hidden", offsetof(nn_config, hidden), 0, -3},  {"groups", offsetof(nn_config, groups), 0, 0},
+               {"dropout", offsetof(nn_config, dropout), 1, 0}, {"dropout", offsetof(nn_config, dropout), -0.1, 0},
+               {"lambda", offsetof(nn_config, lambda), NAN, 0}, {"alpha", offsetof(nn_config, alpha), 2, 0},
+               {"theta", offsetof(nn_config, theta), -1, 0},    {"momentum", offsetof(nn_config, momentum), 7, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nn_config config = config_of(NN_GCN, NN_GROUP, 2);
+        bool whole = bad[i].offset >= offsetof(nn_config, layers) && bad[i].offset <= offsetof(nn_config, groups);
+        char *member = (char *)&config + bad[i].offset;
+        memcpy(member, whole ? (const void *)&bad[i].whole : (const void *)&bad[i].real, 8);
+        TEST_ASSERT_EQUAL_MESSAGE(FATHOM_USAGE, nn_plan_bytes(&bytes, &config, &shape), bad[i].word);
+        TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), bad[i].word));
+    }
+}
+
+static void test_a_split_that_names_no_node(void) {
+    nn_input *input = NULL;
+    int32_t kept = graph->split.train[0];
+    graph->split.train[0] = graph->graph.nodes;
+    TEST_ASSERT_EQUAL(FATHOM_DATA, nn_input_make(&input, devices[0], graph, NN_GCN));
+    graph->split.train[0] = kept;
+    TEST_ASSERT_NULL(input);
+}
+
+int main(void) {
+    UNITY_BEGIN();
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        devices[d] = golden_device(d);
+    graph = golden_graph();
+    RUN_TEST(test_gradients_with_dropout);
+    RUN_TEST(test_one_step_is_the_same_on_every_back_end);
+    RUN_TEST(test_dense_features_equal_sparse_ones);
+    RUN_TEST(test_plan_says_the_depth_that_fits);
+    RUN_TEST(test_group_norm_memory_is_linear_in_d_plus_g);
+    RUN_TEST(test_planned_is_what_is_allocated);
+    RUN_TEST(test_one_node);
+    RUN_TEST(test_no_edge);
+    RUN_TEST(test_one_class);
+    RUN_TEST(test_one_layer_and_one_group);
+    RUN_TEST(test_features_without_a_value);
+    RUN_TEST(test_one_group_keeps_its_assignment);
+    RUN_TEST(test_bad_configurations_are_named);
+    RUN_TEST(test_a_split_that_names_no_node);
+    golden_set_free(graph);
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        be_close(devices[d]);
+    return support_end();
+}
