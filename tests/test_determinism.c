@@ -1,7 +1,7 @@
 /* test_determinism.c - the same bits on a repeated run, and on the CPU for any
  * number of threads: every case, and for every operation a shape that splits into
  * many blocks. On $FATHOM_TEST_DEVICE, if given, a repeated run.
- * labels: threads */
+ * labels: threads asan-skip */
 #include <stdio.h>
 
 #include "cases/bounds.h"
