@@ -24,21 +24,23 @@
 #include "core/status.h"
 
 /* Every verb, in the order of `fathom --help`: X(devices) stands for `const struct verb verb_devices`. */
-#define VERBS(X)    \
-    X(devices)      \
-    X(doctor)       \
-    X(selftest)     \
-    X(data_list)    \
-    X(data_info)    \
-    X(data_get)     \
-    X(data_convert) \
-    X(data_make)    \
-    X(train)        \
-    X(eval)         \
-    X(metrics)      \
-    X(demo)         \
-    X(bench)        \
-    X(bench_compare)
+#define VERBS(X)     \
+    X(devices)       \
+    X(doctor)        \
+    X(selftest)      \
+    X(data_list)     \
+    X(data_info)     \
+    X(data_get)      \
+    X(data_convert)  \
+    X(data_make)     \
+    X(train)         \
+    X(eval)          \
+    X(metrics)       \
+    X(demo)          \
+    X(bench)         \
+    X(bench_compare) \
+    X(sweep)         \
+    X(report)
 
 #define X(name) extern const struct verb verb_##name;
 VERBS(X)

@@ -160,6 +160,9 @@ fathom_status nn_get(float *values, const nn_model *model, nn_block block);
 fathom_status nn_put(nn_model *model, nn_block block, const float *values);
 fathom_status nn_get_logits(float *values, const nn_model *model, const nn_pass *pass); /* n x C */
 
+/* Group norm: n x G, how the last layer of the last forward of that kind assigned nodes to groups. */
+fathom_status nn_get_assignment(float *values, const nn_model *model, const nn_pass *pass);
+
 int64_t nn_param_count(const nn_model *model);
 const nn_param *nn_param_at(const nn_model *model, int64_t index);
 /* Between the block and the order of the disk; rows * cols floats. */

@@ -1,0 +1,20 @@
+# recipes.cmake - puts the text of data/recipes/*.recipe into the library as the table lab_builtins, so that nothing has
+# to be found at run time. Included by CMakeLists.txt after the library.
+set(table "")
+foreach(name table1 table2 depth grid)
+    set(from ${CMAKE_SOURCE_DIR}/data/recipes/${name}.recipe)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${from})
+    file(READ ${from} text)
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+    string(APPEND table "    {\"${name}\",\n     \"${text}\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/embedded/recipes.c @ONLY CONTENT
+"/* made from data/recipes by data/recipes.cmake */
+#include \"lab/recipe.h\"
+const lab_builtin lab_builtins[] = {
+@table@    {NULL, NULL},
+};
+")
+target_sources(fathom PRIVATE ${CMAKE_BINARY_DIR}/embedded/recipes.c)

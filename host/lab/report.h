@@ -1,0 +1,16 @@
+/* report.h - what came of sweeps: one HTML page, the same tables as text, and every picture as a file. */
+#ifndef LAB_REPORT_H
+#define LAB_REPORT_H
+
+#include "lab/study.h"
+
+/* A self-contained page: no script is needed to read it, nothing is fetched. */
+fathom_status lab_report_html(lab_text *out, const lab_studies *studies);
+/* Tables for a terminal. */
+fathom_status lab_report_text(lab_text *out, const lab_studies *studies);
+/* Every chart of the page as a file of its own in `folder`; *count of them. */
+fathom_status lab_report_svg(int *count, const lab_studies *studies, const char *folder);
+/* All finished runs of all sweeps under one head line. */
+fathom_status lab_report_csv(lab_text *out, const lab_studies *studies);
+
+#endif

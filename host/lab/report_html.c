@@ -1,0 +1,292 @@
+/* report_html.c - the page: one file, light and dark, for a phone and for paper (report.h). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "lab/figures.h"
+#include "lab/page.h"
+#include "lab/paper.h"
+#include "lab/report.h"
+#include "lab/tables.h"
+
+static const char *const section_titles[LAB_SHOWS] = {"Accuracy beside the paper's table 1",
+                                                      "Best depth beside the paper's table 2",
+                                                      "Against depth",
+                                                      "Groups and lambda",
+                                                      "Training curves",
+                                                      "Node representations"};
+
+static const char *title_of(const lab_study *study) {
+    return study->recipe->title ? study->recipe->title : study->recipe->name;
+}
+
+static void add_element(lab_text *out, const char *tag, const char *text) {
+    lab_add(out, "<%s>", tag);
+    lab_add_escaped(out, text);
+    lab_add(out, "</%s>\n", tag);
+}
+
+/* ---- how far it is, and how it compares ---- */
+
+static void add_state(lab_text *out, const lab_study *s) {
+    double part = s->cell_count ? 100.0 * (double)s->done / (double)s->cell_count : 0;
+    lab_add(out,
+            "<div class=\"state\"><span class=\"bar\"><i style=\"width:%.1f%%\"></i></span><span>%lld of %lld runs "
+            "finished",
+            part, (long long)s->done, (long long)s->cell_count);
+    if (s->failures)
+        lab_add(out, ", <span class=\"down\">%lld failed</span>", (long long)s->failures);
+    if (s->done + s->failures < s->cell_count)
+        lab_add(out, "; the rest is marked as missing");
+    lab_add(out, "</span></div>\n");
+}
+
+static void add_comparison(lab_text *out, const lab_study *s) {
+    lab_text list = {0};
+    int compared, below = lab_entries_below(&list, &compared, s);
+    if (compared > 0 && below == 0)
+        lab_add(out,
+                "<p class=\"note\">Of %d entries that the paper has too, none is lower than the paper's by more "
+                "than two standard deviations.</p>\n",
+                compared);
+    if (below > 0) {
+        lab_add(out,
+                "<p class=\"note warn\">Of %d entries that the paper has too, %d %s lower by more than two "
+                "standard deviations: ",
+                compared, below, below == 1 ? "is" : "are");
+        lab_add_escaped(out, list.bytes ? list.bytes : "");
+        lab_add(out, ".</p>\n");
+    }
+    if (list.status != FATHOM_OK)
+        out->status = list.status;
+    lab_text_free(&list);
+}
+
+static void add_settings(lab_text *out, const lab_study *s) {
+    const lab_recipe *r = s->recipe;
+    const lab_row *row = s->journal.count ? &s->journal.rows[0] : NULL;
+    lab_add(out, "<p class=\"lead\">Recipe ");
+    lab_add_escaped(out, r->name);
+    if (row && r->setting.epochs > 0)
+        lab_add(out, ", %lld epochs a run (the paper: 1000)", (long long)r->setting.epochs);
+    else if (row)
+        lab_add(out, ", 1000 epochs a run (500 where the authors take 500)");
+    lab_add(out, ", %lld seed%s, preset ", (long long)r->seeds, r->seeds == 1 ? "" : "s");
+    lab_add_escaped(out, train_preset_name(r->setting.preset));
+    lab_add(out, "; the epoch of the best validation accuracy counts.</p>\n");
+}
+
+/* ---- sections ---- */
+
+static void add_section(lab_figures *f, const lab_study *s, lab_show what, int number) {
+    lab_text *out = f->page;
+    lab_add(out, "<section id=\"s%d-%d\">\n", number, (int)what);
+    add_element(out, "h2", section_titles[what]);
+    switch (what) {
+    case LAB_TABLE1:
+        lab_page_table1(out, s);
+        break;
+    case LAB_TABLE2:
+        lab_page_table2(out, s);
+        break;
+    case LAB_LINES:
+        lab_add(out, "<p>A point is a mean over seeds, its band one standard deviation. Where a line stops or has a "
+                     "gap, runs are missing.</p>\n");
+        lab_figures_lines(f, s);
+        break;
+    case LAB_HEAT:
+        lab_figures_heat(f, s);
+        break;
+    case LAB_CURVES:
+        lab_figures_curves(f, s);
+        break;
+    default:
+        lab_add(out, "<p>Every dot is a node, its colour the true class; rows are scaled to length 1, as for the "
+                     "metrics. Triangles are the means of the last layer's groups: rows weighted by how much of "
+                     "them is assigned to the group.</p>\n");
+        lab_figures_picture(f, s);
+        break;
+    }
+    lab_add(out, "</section>\n");
+}
+
+/* Is there anything to draw? A section without content is left out. */
+static bool worth(const lab_study *s, lab_show what) {
+    const lab_recipe *r = s->recipe;
+    bool missing = false, all = false, depths = false;
+    for (int i = 0; i < r->missing.count; i++)
+        *(r->missing.value[i] > 0 ? &missing : &all) = true;
+    for (int m = 0; m < r->models.count; m++)
+        depths = depths || lab_recipe_layers(r, lab_model_at(r, m))->count > 1;
+    switch (what) {
+    case LAB_TABLE1:
+        return all || !lab_recipe_shows(r, LAB_TABLE2);
+    case LAB_TABLE2:
+        return missing;
+    case LAB_LINES:
+        return depths;
+    case LAB_HEAT:
+        return r->groups.count && r->lambda.count;
+    case LAB_CURVES:
+        return s->done > 0;
+    default:
+        for (int64_t i = 0; i < s->cell_count; i++)
+            if (s->row[i] && lab_cell_pictured(&s->cells[i], r))
+                return true;
+        return false;
+    }
+}
+
+static void add_study(lab_figures *f, const lab_study *s, int number, bool alone) {
+    lab_text *out = f->page;
+    add_element(out, alone ? "h1" : "h2", title_of(s));
+    add_settings(out, s);
+    add_state(out, s);
+    add_comparison(out, s);
+    lab_add(out, "<nav>");
+    for (int i = 0; i < LAB_SHOWS; i++)
+        if (lab_recipe_shows(s->recipe, (lab_show)i) && worth(s, (lab_show)i))
+            lab_add(out, "<a href=\"#s%d-%d\">%s</a>", number, i, section_titles[i]);
+    lab_add(out, "<a href=\"#about%d\">How it was made</a></nav>\n", number);
+    for (int i = 0; i < LAB_SHOWS; i++)
+        if (lab_recipe_shows(s->recipe, (lab_show)i) && worth(s, (lab_show)i))
+            add_section(f, s, (lab_show)i, number);
+}
+
+/* ---- machine, versions, commands, failures ---- */
+
+static void add_fact(lab_text *out, const char *name, const char *value) {
+    lab_add(out, "<dt>%s</dt><dd>", name);
+    lab_add_escaped(out, value);
+    lab_add(out, "</dd>\n");
+}
+
+static void add_failures(lab_text *out, const lab_study *s) {
+    char text[256];
+    if (!s->failures)
+        return;
+    lab_add(out, "<h3>Runs that failed</h3>\n<ul>\n");
+    for (int64_t i = 0; i < s->cell_count; i++) {
+        const lab_row *row = s->failed[i] ? lab_journal_find_failure(&s->journal, s->cells[i].id) : NULL;
+        if (!row)
+            continue;
+        lab_cell_text(text, sizeof text, &s->cells[i]);
+        lab_add(out, "<li>");
+        lab_add_escaped(out, text);
+        lab_add(out, ": ");
+        lab_add_escaped(out, row->error);
+        lab_add(out, "</li>\n");
+    }
+    lab_add(out, "</ul>\n<p>The same command with <code>--resume</code> tries them again.</p>\n");
+}
+
+/* Device names and drivers, each once. */
+static void add_devices(lab_text *out, const lab_study *s) {
+    char seen[8][2 * LAB_TEXT_ROOM + 8];
+    int count = 0;
+    for (int64_t i = 0; i < s->journal.count && count < 8; i++) {
+        char text[sizeof seen[0]];
+        bool new = true;
+        snprintf(text, sizeof text, "%s (%s)", s->journal.rows[i].device, s->journal.rows[i].driver);
+        for (int j = 0; j < count; j++)
+            new = new &&strcmp(seen[j], text) != 0;
+        if (new) {
+            strcpy(seen[count++], text);
+            add_fact(out, "device", text);
+        }
+    }
+}
+
+static void add_data(lab_text *out, const lab_study *s) {
+    for (int d = 0; d < s->recipe->data.count; d++)
+        for (int64_t i = 0; i < s->journal.count; i++) {
+            const lab_row *row = &s->journal.rows[i];
+            char text[2 * LAB_TEXT_ROOM + 256];
+            if (strcmp(row->data, s->recipe->data.word[d]) != 0)
+                continue;
+            snprintf(text, sizeof text, "%s: %lld nodes, %lld edges, %lld features, %lld classes, split %s, SHA-256 %s",
+                     row->data, (long long)row->nodes, (long long)row->edges, (long long)row->features,
+                     (long long)row->classes, row->split, row->data_sha256);
+            add_fact(out, "data", text);
+            break;
+        }
+}
+
+static void add_about(lab_text *out, const lab_study *s, int number) {
+    char text[64];
+    lab_add(out, "<section id=\"about%d\"><h2>How it was made</h2>\n", number);
+    add_failures(out, s);
+    lab_add(out, "<pre>");
+    for (int i = 0; i < s->about.commands; i++) {
+        lab_add_escaped(out, s->about.command[i]);
+        lab_add(out, "    # ");
+        lab_add_escaped(out, s->about.started[i]);
+        lab_add(out, "\n");
+    }
+    lab_add(out, "</pre>\n<dl>");
+    add_fact(out, "fathom", s->about.version);
+    add_fact(out, "processor", s->about.processor);
+    snprintf(text, sizeof text, "%lld", (long long)s->about.cores);
+    add_fact(out, "cores", text);
+    add_fact(out, "system", s->about.system);
+    add_devices(out, s);
+    add_fact(out, "libraries", s->about.libraries);
+    add_data(out, s);
+    lab_add(out, "</dl>\n<details><summary>The recipe as it was run</summary><pre>");
+    lab_add_escaped(out, s->about.recipe);
+    lab_add(out, "</pre></details>\n");
+    lab_page_all(out, s);
+    lab_add(out, "</section>\n");
+}
+
+static void add_head(lab_text *out, const lab_studies *studies) {
+    lab_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    lab_add_escaped(out, title_of(&studies->study[0]));
+    lab_add(out, " \xE2\x80\x93 fathom report</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>");
+    lab_add_bytes(out, lab_page_style, strlen(lab_page_style));
+    lab_add_bytes(out, lab_svg_style, strlen(lab_svg_style));
+    lab_add(out, "</style></head>\n<body><main>\n");
+}
+
+fathom_status lab_report_html(lab_text *out, const lab_studies *studies) {
+    lab_figures figures = {.page = out};
+    add_head(out, studies);
+    for (int i = 0; i < studies->count; i++) {
+        add_study(&figures, &studies->study[i], i, i == 0);
+        add_about(out, &studies->study[i], i);
+    }
+    lab_add(out, "<p class=\"lead\">The paper: ");
+    lab_add_escaped(out, lab_paper_citation);
+    lab_add(out, " Made by fathom %s.</p>\n</main>\n<script>", fathom_version());
+    lab_add_bytes(out, lab_page_script, strlen(lab_page_script));
+    lab_add(out, "</script></body></html>\n");
+    TRY(figures.status);
+    return out->status;
+}
+
+fathom_status lab_report_svg(int *count, const lab_studies *studies, const char *folder) {
+    lab_figures figures = {.folder = folder};
+    TRY(lab_make_folder(folder));
+    for (int i = 0; i < studies->count; i++) {
+        const lab_study *s = &studies->study[i];
+        if (lab_recipe_shows(s->recipe, LAB_LINES))
+            lab_figures_lines(&figures, s);
+        if (lab_recipe_shows(s->recipe, LAB_HEAT))
+            lab_figures_heat(&figures, s);
+        if (lab_recipe_shows(s->recipe, LAB_CURVES))
+            lab_figures_curves(&figures, s);
+        if (lab_recipe_shows(s->recipe, LAB_PICTURE))
+            lab_figures_picture(&figures, s);
+    }
+    *count = figures.count;
+    return figures.status;
+}
+
+fathom_status lab_report_csv(lab_text *out, const lab_studies *studies) {
+    for (int i = 0; i < studies->count; i++)
+        TRY(lab_study_csv(out, &studies->study[i], i == 0));
+    return FATHOM_OK;
+}

@@ -1,0 +1,340 @@
+/* sweep.c - prepares a sweep, starts its workers, tells how far they are, and writes the results (sweep.h). */
+#include "lab/sweep.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "lab/queue.h"
+#include "lab/study.h"
+
+typedef struct sweep {
+    const lab_recipe *recipe;
+    const lab_sweep_options *options;
+    lab_journal journal;
+    lab_about about;
+    lab_cell *cells;
+    int64_t count, before;
+    double *cost;
+    bool *taken;
+    be_list devices;
+    lab_worker *workers;
+    int worker_count;
+    lab_running *running, *shown;
+    lab_queue queue;
+    double start;
+} sweep;
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- is this the sweep that the folder holds? ---- */
+
+/* Does a line of a recipe's text decide about cells? */
+static bool decides(const char *line) { return strncmp(line, "title", 5) != 0 && strncmp(line, "show", 4) != 0; }
+
+static const char *next_deciding(const char *line) {
+    while (line && *line && !decides(line)) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return line && *line ? line : NULL;
+}
+
+static fathom_status compare_recipes(const char *folder, const char *old, const char *new) {
+    const char *a = next_deciding(old), *b = next_deciding(new);
+    while (a && b) {
+        size_t la = strcspn(a, "\n"), lb = strcspn(b, "\n");
+        if (la != lb || strncmp(a, b, la) != 0)
+            return fail(FATHOM_USAGE,
+                        "%s: holds a sweep of another recipe ('%.*s' there, '%.*s' now); repeat its options, or take "
+                        "another --out",
+                        folder, (int)(la < 200 ? la : 200), a, (int)(lb < 200 ? lb : 200), b);
+        a = a[la] ? next_deciding(a + la + 1) : NULL;
+        b = b[lb] ? next_deciding(b + lb + 1) : NULL;
+    }
+    if (a || b)
+        return fail(FATHOM_USAGE,
+                    "%s: holds a sweep of another recipe ('%.*s' is in one of them only); take another "
+                    "--out",
+                    folder, (int)strcspn(a ? a : b, "\n"), a ? a : b);
+    return FATHOM_OK;
+}
+
+static fathom_status open_folder(sweep *s) {
+    char path[LAB_PATH];
+    lab_text recipe = {0};
+    lab_about old = {0};
+    fathom_status status;
+    TRY(lab_journal_open(&s->journal, s->options->out));
+    TRY(lab_journal_path(path, &s->journal, "sweep.json"));
+    lab_recipe_print(&recipe, s->recipe);
+    TRY_OUT(recipe.status);
+    TRY_OUT(lab_about_here(&s->about));
+    if (access(path, F_OK) == 0) {
+        if (!s->options->resume)
+            TRY_OUT(fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out",
+                         s->options->out));
+        TRY_OUT(lab_about_load(&old, path));
+        TRY_OUT(compare_recipes(s->options->out, old.recipe, recipe.bytes));
+        for (int i = 0; i < old.commands; i++) { /* the commands so far stay on record, with their times */
+            s->about.command[i] = old.command[i];
+            s->about.started[i] = old.started[i];
+        }
+        s->about.commands = old.commands;
+        old.commands = 0;
+    }
+    TRY_OUT(mem_text(&s->about.name, s->recipe->name));
+    TRY_OUT(mem_text(&s->about.recipe, recipe.bytes));
+    TRY_OUT(lab_about_add_command(&s->about, s->options->command));
+out:
+    lab_about_free(&old);
+    lab_text_free(&recipe);
+    return status;
+}
+
+/* From now on the folder holds this sweep: nothing that can be known beforehand is wrong. */
+static fathom_status record_start(const sweep *s) {
+    char path[LAB_PATH];
+    TRY(lab_journal_path(path, &s->journal, "sweep.json"));
+    return lab_about_save(&s->about, path);
+}
+
+/* ---- cells, and what they cost ---- */
+
+/* Finished runs must have been of the data that is here now. */
+static fathom_status compare_data(const sweep *s, const char *word, const data_set *set) {
+    for (int64_t i = 0; i < s->journal.count; i++) {
+        const lab_row *row = &s->journal.rows[i];
+        if (strcmp(row->data, word) == 0 && row->data_sha256[0] && strcmp(row->data_sha256, set->sha256) != 0)
+            return fail(FATHOM_DATA,
+                        "%s: its finished runs were of another %s (SHA-256 %.12s... there, %.12s... now); bring that "
+                        "data back, or take another --out",
+                        s->options->out, word, row->data_sha256, set->sha256);
+    }
+    return FATHOM_OK;
+}
+
+/* Loads every data set once, before hours are spent: what is missing or changed is told now. */
+static fathom_status look_at_data(sweep *s, double entries[LAB_VALUES]) {
+    for (int d = 0; d < s->recipe->data.count; d++) {
+        data_set *set = NULL;
+        data_options options = data_options_default();
+        options.split = s->recipe->split;
+        TRY(data_load(&set, s->recipe->data.word[d], &options));
+        entries[d] = (double)set->graph.nodes * 3 + 2 * (double)set->graph.edges;
+        fathom_status status = compare_data(s, s->recipe->data.word[d], set);
+        data_free(set);
+        TRY(status);
+    }
+    return FATHOM_OK;
+}
+
+/* Only ratios count: they say how much of the work is left. */
+static double cost_of(const lab_cell *cell, const lab_recipe *recipe, const double *entries) {
+    static const double model[NN_CONV_COUNT] = {1, 1.6, 0.5, 1.3}, norm[NN_NORM_COUNT] = {1, 1.3, 1.3, 2};
+    double size = 1;
+    for (int d = 0; d < recipe->data.count; d++)
+        if (strcmp(recipe->data.word[d], cell->data) == 0)
+            size = entries[d];
+    double search = cell->norm == NN_GROUP && cell->lambda_from == TRAIN_LAMBDA_AUTO ? 1.9 : 1;
+    return size * ((double)cell->layers * norm[cell->norm] + 3) * model[cell->model] * search;
+}
+
+static fathom_status plan(sweep *s) {
+    double entries[LAB_VALUES];
+    TRY(lab_grid(&s->cells, &s->count, s->recipe));
+    TRY(look_at_data(s, entries));
+    TRY(mem_new(&s->cost, s->count, 1, sizeof *s->cost, "costs of cells"));
+    TRY(mem_new(&s->taken, s->count, 1, sizeof *s->taken, "state of cells"));
+    for (int64_t i = 0; i < s->count; i++) {
+        s->cost[i] = cost_of(&s->cells[i], s->recipe, entries);
+        s->taken[i] = lab_journal_find(&s->journal, s->cells[i].id) != NULL;
+        s->before += s->taken[i];
+        s->queue.cost_left += s->taken[i] ? 0 : s->cost[i];
+    }
+    return FATHOM_OK;
+}
+
+/* ---- workers ---- */
+
+static fathom_status add_workers(sweep *s, int row) {
+    bool cpu = s->devices.info[row].kind == BE_CPU;
+    int64_t left = s->count - s->before;
+    int jobs = !cpu ? 1 : s->options->jobs > 0 ? s->options->jobs : s->devices.info[row].compute_units;
+    if (cpu && jobs > left)
+        jobs = left > 0 ? (int)left : 1;
+    for (int i = 0; i < s->worker_count; i++)
+        if (s->workers[i].row == row)
+            return fail(FATHOM_USAGE, "--device '%.80s' names %s twice", s->options->devices,
+                        s->devices.info[row].word);
+    for (int i = 0; i < jobs; i++) {
+        if (s->worker_count == LAB_WORKERS)
+            return fail(FATHOM_USAGE, "more than %d workers", LAB_WORKERS);
+        lab_worker *w = &s->workers[s->worker_count];
+        *w = (lab_worker){
+            .queue = &s->queue, .index = s->worker_count, .devices = &s->devices, .row = row, .threads = cpu ? 1 : 0};
+        snprintf(s->running[s->worker_count].device, sizeof s->running->device, "%s", s->devices.info[row].word);
+        s->worker_count++;
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status find_devices(sweep *s) {
+    char words[512], *rest = NULL;
+    int row;
+    snprintf(words, sizeof words, "%s", s->options->devices);
+    TRY(mem_new(&s->workers, LAB_WORKERS, 1, sizeof *s->workers, "workers"));
+    TRY(mem_new(&s->running, LAB_WORKERS, 1, sizeof *s->running, "workers"));
+    TRY(mem_new(&s->shown, LAB_WORKERS, 1, sizeof *s->shown, "workers"));
+    TRY(be_list_devices(&s->devices));
+    for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        TRY(be_find(&s->devices, word, &row));
+        TRY(add_workers(s, row));
+    }
+    return s->worker_count ? FATHOM_OK : fail(FATHOM_USAGE, "--device names no device");
+}
+
+/* ---- while they work ---- */
+
+/* Takes a copy under the lock, and speaks without it. */
+static void tell(sweep *s) {
+    lab_queue *q = &s->queue;
+    char failure[CORE_MESSAGE_MAX];
+    double spent = q->cost_spent, now = seconds() - s->start;
+    memcpy(s->shown, s->running, (size_t)s->worker_count * sizeof *s->shown);
+    memcpy(failure, q->failure, sizeof failure);
+    q->failure[0] = '\0';
+    for (int64_t i = 0; i < s->worker_count; i++)
+        if (s->shown[i].busy && s->shown[i].epochs > 0)
+            spent += s->shown[i].cost * (double)s->shown[i].epoch / (double)s->shown[i].epochs;
+    double left = q->cost_left - (spent - q->cost_spent);
+    lab_progress progress = {.total = s->count,
+                             .done = s->before + q->done,
+                             .failed = q->failed,
+                             .before = s->before,
+                             .seconds = now,
+                             .seconds_left = spent > 0 && now > 1 ? now * fmax(left, 0) / spent : (double)NAN,
+                             .workers = s->worker_count,
+                             .running = s->shown,
+                             .failure = failure[0] ? failure : NULL};
+    pthread_mutex_unlock(&q->lock);
+    if (s->options->progress)
+        s->options->progress(s->options->user, &progress);
+    pthread_mutex_lock(&q->lock);
+}
+
+static void wait_for_workers(sweep *s) {
+    lab_queue *q = &s->queue;
+    pthread_mutex_lock(&q->lock);
+    while (q->alive > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&q->moved, &q->lock, &until);
+        if (q->stop && *q->stop)
+            q->halt = 1;
+        tell(s);
+    }
+    pthread_mutex_unlock(&q->lock);
+}
+
+static fathom_status work(sweep *s) {
+    lab_queue *q = &s->queue;
+    q->recipe = s->recipe;
+    q->cells = s->cells;
+    q->taken = s->taken;
+    q->count = s->count;
+    q->cost = s->cost;
+    q->journal = &s->journal;
+    q->running = s->running;
+    q->stop = s->options->stop;
+    s->start = seconds();
+    int started = 0;
+    q->alive = s->worker_count;
+    for (; started < s->worker_count; started++)
+        if (pthread_create(&s->workers[started].thread, NULL, lab_worker_run, &s->workers[started]) != 0)
+            break;
+    pthread_mutex_lock(&q->lock);
+    q->alive -= s->worker_count - started;
+    pthread_mutex_unlock(&q->lock);
+    if (started > 0)
+        wait_for_workers(s);
+    for (int i = 0; i < started; i++)
+        pthread_join(s->workers[i].thread, NULL);
+    if (started == 0)
+        return fail(FATHOM_FAILURE, "no thread could be started for the sweep: %s", strerror(errno));
+    return q->fatal == FATHOM_OK ? FATHOM_OK : fail(q->fatal, "%s", q->fatal_text);
+}
+
+/* ---- at the end ---- */
+
+static fathom_status save_results(const char *folder) {
+    lab_study study;
+    TRY(lab_study_load(&study, folder));
+    fathom_status status = lab_study_save_results(&study);
+    lab_study_free(&study);
+    return status;
+}
+
+static fathom_status conclude(lab_sweep_result *result, sweep *s) {
+    const lab_queue *q = &s->queue;
+    *result = (lab_sweep_result){.total = s->count,
+                                 .done = s->before + q->done,
+                                 .failed = q->failed,
+                                 .before = s->before,
+                                 .cut = s->journal.cut,
+                                 .seconds = s->start > 0 ? seconds() - s->start : 0};
+    memcpy(result->first_failure, q->first_failure, sizeof result->first_failure);
+    TRY(save_results(s->options->out));
+    if (s->options->stop && *s->options->stop && result->done < result->total) {
+        result->interrupted = true;
+        return fail(FATHOM_INTERRUPTED,
+                    "interrupted with %lld of %lld runs finished; the same command with --resume "
+                    "goes on",
+                    (long long)result->done, (long long)result->total);
+    }
+    if (result->failed > 0)
+        return fail(FATHOM_FAILURE, "%lld of %lld runs failed, the first of them %.1500s", (long long)result->failed,
+                    (long long)result->total, result->first_failure);
+    if (result->done < result->total)
+        return fail(FATHOM_DEVICE, "%lld of %lld runs were not done: every device was lost; --resume goes on",
+                    (long long)(result->total - result->done), (long long)result->total);
+    return FATHOM_OK;
+}
+
+fathom_status lab_sweep(lab_sweep_result *result, const lab_recipe *recipe, const lab_sweep_options *options) {
+    sweep s = {.recipe = recipe, .options = options, .journal = {.file = -1, .failures = -1}};
+    fathom_status status;
+    pthread_mutex_init(&s.queue.lock, NULL);
+    pthread_cond_init(&s.queue.moved, NULL);
+    TRY_OUT(open_folder(&s));
+    TRY_OUT(plan(&s));
+    TRY_OUT(find_devices(&s));
+    TRY_OUT(record_start(&s));
+    if (s.before < s.count)
+        TRY_OUT(work(&s));
+    TRY_OUT(conclude(result, &s));
+out:
+    lab_journal_close(&s.journal);
+    lab_about_free(&s.about);
+    be_list_free(&s.devices);
+    mem_free(s.cells);
+    mem_free(s.cost);
+    mem_free(s.taken);
+    mem_free(s.workers);
+    mem_free(s.running);
+    mem_free(s.shown);
+    pthread_mutex_destroy(&s.queue.lock);
+    pthread_cond_destroy(&s.queue.moved);
+    return status;
+}

@@ -1,0 +1,128 @@
+/* text.c - see text.h. */
+#include "lab/text.h"
+
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/mem.h"
+
+static locale_t plain_locale;
+
+static void make_locale(void) { plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+/* Numbers are written and read with a point, whatever program the library sits in. */
+static locale_t enter_plain(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_locale);
+    return plain_locale ? uselocale(plain_locale) : (locale_t)0;
+}
+
+static void leave_plain(locale_t before) {
+    if (before)
+        uselocale(before);
+}
+
+static bool make_room(lab_text *text, size_t more) {
+    if (text->status != FATHOM_OK)
+        return false;
+    size_t wanted = text->count + more + 1;
+    if (wanted <= text->room)
+        return true;
+    size_t room = text->room * 2 > wanted ? text->room * 2 : wanted + 256;
+    text->status = mem_grow(&text->bytes, text->room, room, 1, "text of a report");
+    if (text->status == FATHOM_OK)
+        text->room = room;
+    return text->status == FATHOM_OK;
+}
+
+void lab_add_bytes(lab_text *text, const char *bytes, size_t count) {
+    if (!make_room(text, count))
+        return;
+    memcpy(text->bytes + text->count, bytes, count);
+    text->count += count;
+    text->bytes[text->count] = '\0';
+}
+
+void lab_add(lab_text *text, const char *format, ...) {
+    char line[1024];
+    va_list args;
+    locale_t before = enter_plain();
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (length >= 0 && (size_t)length < sizeof line) {
+        lab_add_bytes(text, line, (size_t)length);
+    } else if (length >= 0 && make_room(text, (size_t)length)) {
+        va_start(args, format);
+        vsnprintf(text->bytes + text->count, (size_t)length + 1, format, args);
+        va_end(args);
+        text->count += (size_t)length;
+    }
+    leave_plain(before);
+}
+
+/* The length of the UTF-8 sequence at `s`, 0 when it is none. */
+static size_t sequence(const unsigned char *s) {
+    size_t length = s[0] < 0x80                   ? 1
+                    : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
+                    : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+                    : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                                  : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
+void lab_add_escaped(lab_text *text, const char *from) {
+    for (const unsigned char *s = (const unsigned char *)from; *s;) {
+        size_t length = sequence(s);
+        const char *instead = *s == '&'                               ? "&amp;"
+                              : *s == '<'                             ? "&lt;"
+                              : *s == '>'                             ? "&gt;"
+                              : *s == '"'                             ? "&quot;"
+                              : *s == '\''                            ? "&#39;"
+                              : length == 0                           ? "\xEF\xBF\xBD"
+                              : *s < 0x20 && *s != '\n' && *s != '\t' ? " "
+                                                                      : NULL;
+        if (instead)
+            lab_add_bytes(text, instead, strlen(instead));
+        else
+            lab_add_bytes(text, (const char *)s, length);
+        s += length ? length : 1;
+    }
+}
+
+void lab_text_free(lab_text *text) {
+    mem_free(text->bytes);
+    *text = (lab_text){0};
+}
+
+void lab_format(char *out, size_t room, const char *format, ...) {
+    va_list args;
+    locale_t before = enter_plain();
+    va_start(args, format);
+    vsnprintf(out, room, format, args);
+    va_end(args);
+    leave_plain(before);
+}
+
+bool lab_read_number(double *value, const char *word) {
+    char *end;
+    locale_t before = enter_plain();
+    *value = strtod(word, &end);
+    leave_plain(before);
+    return strchr("+-.0123456789", word[0]) && end != word && *end == '\0' && isfinite(*value);
+}
+
+fathom_status lab_text_save(const lab_text *text, const char *path) {
+    TRY(text->status);
+    return file_replace(path, &(file_piece){text->bytes ? text->bytes : "", text->count}, 1);
+}
