@@ -216,14 +216,16 @@ fathom_status be_find(const be_list *list, const char *word, int *row) {
 /* ---- opening ---- */
 
 fathom_status be_open_row(be_device **dev, const be_list *list, int row, const be_options *options) {
-    static const be_options defaults = {0};
+    be_options given = options ? *options : (be_options){0};
     const be_info *info = &list->info[row];
     be_device *made = NULL;
     *dev = NULL;
     TRY(mem_new(&made, 1, 1, sizeof *made, "device"));
     made->info = *info;
     made->driver = info->opencl_index < 0 ? &cpu_driver : be_opencl_driver(NULL);
-    fathom_status status = made->driver->open(&made->state, info, options ? options : &defaults);
+    if (given.tuned)
+        given.tuned(&given.tuning, info);
+    fathom_status status = made->driver->open(&made->state, info, &given);
     if (status != FATHOM_OK) {
         mem_free(made);
         return status;
