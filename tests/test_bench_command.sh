@@ -112,3 +112,15 @@ for n in 1 2 3 5 8 13 21 34 55 89; do
     *) fail "allocation $n failed and compare exits with $code: $(cat err)" ;;
     esac
 done
+
+# --- tune: nothing to choose on the native back end; bad words are refused
+expect_exit 0 "$FATHOM" tune --device cpu --json
+same "$(field "d" out)" "{'tuned': []}" "tune of the native CPU"
+grep -q 'nothing to tune' err || fail "tune of the native CPU says: $(cat err)"
+expect_exit 3 "$FATHOM" tune --device nowhere
+one_sentence nowhere
+if [ "${FATHOM_TEST_LONG:-}" = 1 ] && "$FATHOM" devices --json --quiet | grep -q '"opencl:0"'; then
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 "$FATHOM" tune --device opencl:0 --seconds 0.01 --json
+    record=$(field "d['tuned'][0]['file']" out)
+    same "$(field "d['tuned'][0]['own_gemm']" out)" "$(field "d['own_gemm']" "$record")" "the record that tune keeps"
+fi

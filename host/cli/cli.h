@@ -39,6 +39,7 @@
     X(demo)          \
     X(bench)         \
     X(bench_compare) \
+    X(tune)          \
     X(sweep)         \
     X(report)
 
