@@ -114,7 +114,7 @@ static void what_is_wrong_is_named_with_its_line(void) {
     } cases[] = {
         {"", "at least data, models, norms and layers"},
         {"data cora\nmodel gcn\n", "line 2: unknown key 'model'; did you mean models?"},
-        {"data cora\nmodels gcm\n", "line 2: unknown models 'gcm'; did you mean gcn?"},
+        {"data cora\nmodels gcm\n", "line 2: models: unknown value 'gcm'; did you mean gcn?"},
         {"data cora\nmodels gcn\nnorms none\nlayers 2.5\n", "line 4: layers '2.5': give a whole number from 1"},
         {"data cora\nmodels gcn\nnorms none\nlayers 0\n", "line 4: layers '0'"},
         {"data cora\nmodels gcn\nnorms none\nlayers 2 2\n", "line 4: layers: 2 is named twice"},
