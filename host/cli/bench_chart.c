@@ -105,15 +105,22 @@ static void print_rows(const struct bench_record *record, char (*cells)[CELL], c
     print_table(table, rows, columns, 0, right);
 }
 
+static bool same_reason(const struct bench_record *record, size_t d, size_t r) {
+    return strcmp(record->devices[0].rows[r].missing, record->devices[d].rows[r].missing) == 0;
+}
+
+/* Why rows are missing, each reason once, and what the marks mean. */
 static void print_notes(const struct bench_record *record) {
+    const char *said = "";
     bool restless = false;
     for (size_t d = 0; d < record->count; d++)
         for (size_t r = 0; r < record->devices[d].count; r++) {
             const struct bench_row *row = &record->devices[d].rows[r];
             restless |= !row->missing[0] && !row->time.settled;
-            if (row->missing[0])
-                printf("%s, %s on %s: not measured: %s\n", row->name, row->shape, record->devices[d].word,
-                       row->missing);
+            if (!row->missing[0] || strcmp(said, row->missing) == 0 || (d > 0 && same_reason(record, d, r)))
+                continue;
+            said = row->missing;
+            printf("- %s\n", said);
         }
     if (restless)
         printf("! the middle half of the samples did not come within %.0f%% of each other in %.2g s: "

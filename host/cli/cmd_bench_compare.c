@@ -184,12 +184,12 @@ out:
 static const struct opt_row rows[] = {
     OPT_OPERAND(S, files[0], "A.json", OPT_REQUIRED, "the benchmark the others are held against"),
     OPT_OPERAND(S, files[1], "B.json", OPT_REQUIRED, "another one"),
-    OPT_OPERAND(S, files[2], "C.json", NULL, "and more, up to eight in all"),
-    OPT_OPERAND(S, files[3], "D.json", NULL, ""),
-    OPT_OPERAND(S, files[4], "E.json", NULL, ""),
-    OPT_OPERAND(S, files[5], "F.json", NULL, ""),
-    OPT_OPERAND(S, files[6], "G.json", NULL, ""),
-    OPT_OPERAND(S, files[7], "H.json", NULL, ""),
+    OPT_OPERAND(S, files[2], "C", NULL, "one more"),
+    OPT_OPERAND(S, files[3], "D", NULL, "one more"),
+    OPT_OPERAND(S, files[4], "E", NULL, "one more"),
+    OPT_OPERAND(S, files[5], "F", NULL, "one more"),
+    OPT_OPERAND(S, files[6], "G", NULL, "one more"),
+    OPT_OPERAND(S, files[7], "H", NULL, "one more"),
 };
 #undef S
 

@@ -6,15 +6,16 @@
 
 struct demo_options {
     struct common_options common;
-    struct set_options set;
-    int64_t layers, epochs, seed;
+    const char *data;
+    struct data_choice choice;
+    int64_t layers, epochs;
 };
 
 static const struct opt_row rows[] = {
-    SET_ROWS(struct demo_options, "embedded"),
+    DATA_ROW(struct demo_options, data),
+    DATA_CHOICE_ROWS(struct demo_options, choice),
     OPT_INT(struct demo_options, layers, "layers", 'k', "K", "15", 1, NN_LAYERS_MAX, "depth"),
     OPT_INT(struct demo_options, epochs, "epochs", 'e', "N", "200", 1, 10000000, "how many, for each of the two"),
-    OPT_INT(struct demo_options, seed, "seed", 's', "N", "100", 0, 9007199254740991.0, "of weights and dropout"),
 };
 
 enum { PLAIN, GROUP, NETWORKS };
@@ -71,10 +72,10 @@ static fathom_status run_both(const struct demo_options *o, const data_set *set,
         c.net.norm = norms[i];
         c.net.layers = o->layers;
         c.epochs = o->epochs;
-        c.seed = (uint64_t)o->seed;
-        c.data = o->set.data;
-        c.missing_rate = o->set.missing_rate;
-        c.feature_norm = (data_norm)o->set.feature_norm;
+        c.seed = (uint64_t)o->choice.seed;
+        c.data = o->data;
+        c.missing_rate = o->choice.missing_rate;
+        c.feature_norm = (data_norm)o->choice.feature_norm;
         c.threads = o->common.threads;
         c.load_s = load_s;
         TRY_OUT(train_fill(&c, set));
@@ -99,7 +100,7 @@ static fathom_status run(const void *given) {
     be_device *dev = NULL;
     double load_s;
     fathom_status status;
-    TRY_OUT(load_set(&set, &load_s, &options->set, (uint64_t)options->seed));
+    TRY_OUT(load_set(&set, &load_s, options->data, &options->choice));
     TRY_OUT(open_device(&dev, &options->common));
     TRY_OUT(run_both(options, set, dev, load_s));
 out:

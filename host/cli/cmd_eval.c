@@ -13,25 +13,25 @@
 
 struct eval_options {
     struct common_options common;
-    struct set_options set;
+    const char *data;
+    struct data_choice choice;
     const char *checkpoint, *logits, *embeddings, *predictions;
     int model, norm, definition;
-    int64_t layers, seed;
+    int64_t layers;
     double lambda, alpha, theta;
 };
 
 static const struct opt_row rows[] = {
     OPT_PATH(struct eval_options, checkpoint, "checkpoint", 'c', "FILE", OPT_REQUIRED,
              "a model: model.safetensors of a run, or made by another program with the same names"),
-    SET_ROWS(struct eval_options, "embedded"),
+    DATA_ROW(struct eval_options, data),
+    DATA_CHOICE_ROWS(struct eval_options, choice),
     OPT_PATH(struct eval_options, logits, "logits", 0, "FILE.npy", NULL, "write the n x C outputs"),
     OPT_PATH(struct eval_options, embeddings, "embeddings", 0, "FILE.npy", NULL,
              "write the final representations: the same n x C outputs, the ones the metrics use"),
     OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL, "write node, class and probability"),
     OPT_CHOICE(struct eval_options, definition, "definition", 0, "authors|paper|pyg", "authors",
                "of the group distance ratio"),
-    OPT_INT(struct eval_options, seed, "seed", 's', "N", "100", 0, 9007199254740991.0,
-            "of random splits and missing features"),
     OPT_CHOICE(struct eval_options, model, "model", 'm', "gcn|gat|sgc|gcnii", NULL,
                "when the checkpoint does not say it"),
     OPT_CHOICE(struct eval_options, norm, "norm", 0, "none|batch|pair|group", NULL,
@@ -93,7 +93,7 @@ static fathom_status save_outputs(const struct eval_options *o, const train_scor
 static void add_config(struct json *doc, const nn_config *c, const struct eval_options *o, const data_set *set) {
     json_open(doc, "config");
     json_text(doc, "checkpoint", o->checkpoint);
-    json_text(doc, "data", o->set.data);
+    json_text(doc, "data", o->data);
     json_text(doc, "model", nn_conv_name(c->model));
     json_text(doc, "norm", nn_norm_name(c->norm));
     json_int(doc, "layers", c->layers);
@@ -104,9 +104,9 @@ static void add_config(struct json *doc, const nn_config *c, const struct eval_o
     json_real(doc, "theta", c->theta);
     json_bool(doc, "assignment_bias", c->assign_bias);
     json_text(doc, "split", set->split.name);
-    json_real(doc, "missing_rate", o->set.missing_rate);
-    json_text(doc, "feature_norm", o->set.feature_norm == DATA_NORM_ROW ? "row" : "none");
-    json_int(doc, "seed", o->seed);
+    json_real(doc, "missing_rate", o->choice.missing_rate);
+    json_text(doc, "feature_norm", o->choice.feature_norm == DATA_NORM_ROW ? "row" : "none");
+    json_int(doc, "seed", o->choice.seed);
     json_close(doc);
 }
 
@@ -175,7 +175,7 @@ static fathom_status run(const void *given) {
     double seconds;
     fathom_status status;
     TRY_OUT(st_load(&file, o->checkpoint));
-    TRY_OUT(load_set(&set, &seconds, &o->set, (uint64_t)o->seed));
+    TRY_OUT(load_set(&set, &seconds, o->data, &o->choice));
     if (!o->common.json)
         say_set(set);
     TRY_OUT(open_device(&dev, &o->common));
@@ -194,7 +194,7 @@ const struct verb verb_eval = {
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
     "their metadata do not tell is read from the shapes, and else asked for.\n",
-    "fathom eval --checkpoint runs/cora15/model.safetensors --data cora --predictions classes.csv\n",
+    "fathom eval --checkpoint runs/gat15/model.safetensors --data cora\n",
     OPT_ROWS(rows),
     sizeof(struct eval_options),
     run,

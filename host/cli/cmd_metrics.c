@@ -8,10 +8,10 @@
 
 struct metrics_options {
     struct common_options common;
-    struct set_options set;
+    const char *data;
+    struct data_choice choice;
     const char *embeddings;
     int definition;
-    int64_t seed;
 };
 
 static const struct opt_row rows[] = {
@@ -19,8 +19,9 @@ static const struct opt_row rows[] = {
              "a .npy of n x d numbers, or a .npz with x and, if it likes, y (labels)"),
     OPT_CHOICE(struct metrics_options, definition, "definition", 0, "authors|paper|pyg", "authors",
                "of the group distance ratio"),
-    OPT_INT(struct metrics_options, seed, "seed", 's', "N", "100", 0, 9007199254740991.0, "of random splits"),
-    SET_ROWS(struct metrics_options, NULL),
+    OPT_TEXT(struct metrics_options, data, "data", 0, "DATA", NULL,
+             "the set the embeddings belong to: its labels, features and graph"),
+    DATA_CHOICE_ROWS(struct metrics_options, choice),
 };
 
 /* What was gathered from the files; everything here is owned. */
@@ -51,34 +52,57 @@ out:
     return status;
 }
 
-/* Labels and features: from their own files, else from the set. */
-static fathom_status read_rest(struct gathered *g, const struct metrics_options *o) {
-    double seconds;
-    if (o->set.data) {
-        struct set_options set = o->set;
-        TRY(load_set(&g->set, &seconds, &set, (uint64_t)o->seed));
-        if (g->set->graph.nodes != g->nodes)
-            return fail(FATHOM_DATA, "%s has %lld rows, but %s has %d nodes", o->embeddings, (long long)g->nodes,
-                        g->set->name, g->set->graph.nodes);
-        return FATHOM_OK;
-    }
-    if (o->set.labels) {
+/* Neither split nor missing features matter here. A bare graph needs the labels and features that stand beside it. */
+static fathom_status load_whole(data_set **set, const struct metrics_options *o) {
+    data_options options = data_from_choice(&o->choice);
+    options.without_split = true;
+    options.split = options.features = options.labels = NULL;
+    options.missing_rate = 0;
+    fathom_status status = data_load(set, o->data, &options);
+    if (status == FATHOM_OK || (!o->choice.features && !o->choice.labels))
+        return status;
+    options.features = o->choice.features;
+    options.labels = o->choice.labels;
+    return data_load(set, o->data, &options);
+}
+
+static fathom_status read_set(struct gathered *g, const struct metrics_options *o) {
+    TRY(load_whole(&g->set, o));
+    say_notes(g->set);
+    if (g->set->graph.nodes != g->nodes)
+        return fail(FATHOM_DATA, "%s has %lld rows, but %s has %d nodes", o->embeddings, (long long)g->nodes,
+                    g->set->name, g->set->graph.nodes);
+    return FATHOM_OK;
+}
+
+static fathom_status read_labels(struct gathered *g, const struct metrics_options *o) {
+    if (o->choice.labels) {
         mem_free(g->labels);
         g->labels = NULL;
-        TRY(npy_load_int32(&g->labels, &g->label_count, o->set.labels, -1, 1000000));
+        TRY(npy_load_int32(&g->labels, &g->label_count, o->choice.labels, -1, 1000000));
     }
     if (g->labels && g->label_count != g->nodes)
         return fail(FATHOM_DATA, "%s has %lld rows, but there are %lld labels", o->embeddings, (long long)g->nodes,
                     (long long)g->label_count);
-    if (o->set.features) {
-        TRY(npy_load_float(&g->x, &g->x_rows, &g->x_cols, o->set.features));
-        if (g->x_rows != g->nodes || g->x_cols < 1 || g->x_cols > INT32_MAX)
-            return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", o->embeddings, (long long)g->nodes,
-                        o->set.features, (long long)g->x_rows);
-        g->features =
-            (data_features){.rows = (int32_t)g->x_rows, .cols = (int32_t)g->x_cols, .dense = true, .values = g->x};
-    }
     return FATHOM_OK;
+}
+
+static fathom_status read_features(struct gathered *g, const struct metrics_options *o) {
+    TRY(npy_load_float(&g->x, &g->x_rows, &g->x_cols, o->choice.features));
+    if (g->x_rows != g->nodes || g->x_cols < 1 || g->x_cols > INT32_MAX)
+        return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", o->embeddings, (long long)g->nodes,
+                    o->choice.features, (long long)g->x_rows);
+    g->features =
+        (data_features){.rows = (int32_t)g->x_rows, .cols = (int32_t)g->x_cols, .dense = true, .values = g->x};
+    return FATHOM_OK;
+}
+
+/* Labels and features of their own files come before those of the set. */
+static fathom_status read_rest(struct gathered *g, const struct metrics_options *o) {
+    if (o->data)
+        TRY(read_set(g, o));
+    TRY(read_labels(g, o));
+    return o->choice.features ? read_features(g, o) : FATHOM_OK;
 }
 
 static metrics_input input_of(const struct gathered *g) {
@@ -151,9 +175,11 @@ const struct verb verb_metrics = {
     "measure how over-smoothed any embeddings are",
     "Metrics that need what was not given (labels, features, a graph) are left out\n"
     "and named. Definitions of the group distance ratio:\n"
-    "  authors  unit rows, squared distances, mean over pairs of classes / mean inside\n"
-    "  paper    unit rows, Euclidean, the outer factor of Definition 1: C/(C-1) times the pair mean\n"
-    "  pyg      raw rows, Euclidean, each class against all other rows, as PyTorch Geometric has it\n",
+    "  authors  unit rows, squared distances, mean over pairs of classes by the mean\n"
+    "           inside classes\n"
+    "  paper    unit rows, Euclidean, Definition 1: C/(C-1) times the mean over pairs\n"
+    "  pyg      raw rows, Euclidean, each class against all other rows, as PyTorch\n"
+    "           Geometric has it\n",
     "fathom metrics --embeddings H.npy --labels y.npy --features X.npy\n"
     "fathom metrics --embeddings H.npy --data cora --definition paper --json\n",
     OPT_ROWS(rows),

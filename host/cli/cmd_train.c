@@ -6,7 +6,8 @@
 #include "cli/training.h"
 
 static const struct opt_row rows[] = {
-    SET_ROWS(struct train_options, "embedded"),
+    DATA_ROW(struct train_options, data),
+    DATA_CHOICE_ROWS(struct train_options, choice),
     OPT_CHOICE(struct train_options, model, "model", 'm', "gcn|gat|sgc|gcnii", "gcn", "the convolution"),
     OPT_CHOICE(struct train_options, norm, "norm", 0, "none|batch|pair|group", "group", "the normalisation"),
     OPT_INT(struct train_options, layers, "layers", 'k', "K", "15", 1, NN_LAYERS_MAX, "depth"),
@@ -23,9 +24,7 @@ static const struct opt_row rows[] = {
     OPT_INT(struct train_options, patience, "patience", 0, "N", "0", 0, 10000000,
             "stop after N epochs without a better validation accuracy; 0: never"),
     OPT_INT(struct train_options, eval_every, "eval-every", 0, "N", "1", 1, 10000000, "evaluate every N epochs"),
-    OPT_INT(struct train_options, seed, "seed", 's', "N", "100", 0, 9007199254740991.0,
-            "of weights, dropout, random splits and missing features"),
-    OPT_CHOICE(struct train_options, preset, "preset", 0, "authors|paper|pyg", "authors", "see below"),
+    OPT_CHOICE(struct train_options, preset, "preset", 0, "authors|paper|pyg", "authors", "the defaults: see above"),
     OPT_REAL(struct train_options, alpha, "alpha", 0, "A", "0.1", 0, 1, NULL, "GCNII: share of the first layer"),
     OPT_REAL(struct train_options, theta, "theta", 0, "T", "0.5", 0, 1e3, NULL, "GCNII: strength of the weights"),
     OPT_PATH(struct train_options, init, "init", 0, "FILE", NULL, "start from the weights of a .safetensors file"),
@@ -58,16 +57,16 @@ static train_config config_of(const struct train_options *o) {
     c.epochs = o->epochs;
     c.patience = o->patience;
     c.eval_every = o->eval_every;
-    c.seed = (uint64_t)o->seed;
+    c.seed = (uint64_t)o->choice.seed;
     c.init = o->init;
     c.out = o->out;
     c.checkpoint_every = o->checkpoint_every;
     c.resume = o->resume;
-    c.data = o->set.data;
-    c.features = o->set.features;
-    c.labels = o->set.labels;
-    c.missing_rate = o->set.missing_rate;
-    c.feature_norm = (data_norm)o->set.feature_norm;
+    c.data = o->data;
+    c.features = o->choice.features;
+    c.labels = o->choice.labels;
+    c.missing_rate = o->choice.missing_rate;
+    c.feature_norm = (data_norm)o->choice.feature_norm;
     c.threads = o->common.threads;
     return c;
 }
@@ -166,7 +165,7 @@ static fathom_status run(const void *given) {
     if (options.resume)
         TRY_OUT(resume_options(&options, &resumed, rows, sizeof rows / sizeof *rows));
     train_config config = config_of(&options);
-    TRY_OUT(load_set(&set, &config.load_s, &options.set, config.seed));
+    TRY_OUT(load_set(&set, &config.load_s, options.data, &options.choice));
     TRY_OUT(train_fill(&config, set));
     double start = now_seconds();
     TRY_OUT(open_device(&dev, &options.common));
@@ -185,14 +184,14 @@ const struct verb verb_train = {
     "Without options: the embedded graph, a GCN of 15 layers with group norm.\n"
     "Ctrl-C once finishes the epoch and saves; twice stops at once.\n"
     "\n"
-    "Presets          assignment bias  momentum  groups         lr              L2                     lambda\n"
-    "  authors        yes              0.3       10             5e-3            5e-4; Citeseer and     by data set,\n"
-    "                                                           (Pubmed 1e-2)   CoauthorCS 5e-5;       model and "
-    "depth\n"
-    "                                                                           Pubmed 1e-3\n"
-    "  paper          no               0.3       10 (Pubmed 5)  5e-3            5e-4 (Pubmed 1e-3)     auto\n"
-    "                                                           (Pubmed 1e-2)\n"
-    "  pyg            no               0.1       10             5e-3            5e-4                   0.01\n"
+    "Presets (each sets what is not given):\n"
+    "  authors  momentum 0.3, a bias in the assignment to groups, 10 groups,\n"
+    "           lr 5e-3 (Pubmed 1e-2), L2 5e-4 (Citeseer and CoauthorCS 5e-5,\n"
+    "           Pubmed 1e-3), lambda by data set, model and depth\n"
+    "  paper    momentum 0.3, no bias, 10 groups (Pubmed 5), lr 5e-3 (Pubmed 1e-2),\n"
+    "           L2 5e-4 (Pubmed 1e-3), lambda auto\n"
+    "  pyg      momentum 0.1, no bias, 10 groups, lr 5e-3, L2 5e-4, lambda 0.01:\n"
+    "           loads strictly into the modules of PyTorch Geometric\n"
     "\n"
     "lambda auto trains 100 epochs with each of nine values from 5e-4 to 5e-2 and\n"
     "keeps the one with the best validation accuracy.\n"
@@ -201,8 +200,8 @@ const struct verb verb_train = {
     "model.safetensors (the best validation epoch) and state.safetensors (to resume).\n"
     "--resume takes every option that is not given from the run in --out.\n",
     "fathom train\n"
-    "fathom train --data cora --model gcn --norm group --layers 15 --out runs/cora15\n"
-    "fathom train --out runs/cora15 --resume --epochs 2000\n",
+    "fathom train --data cora --model gat --layers 15 --out runs/gat15\n"
+    "fathom train --out runs/gat15 --resume --epochs 2000\n",
     OPT_ROWS(rows),
     sizeof(struct train_options),
     run,

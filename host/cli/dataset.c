@@ -11,18 +11,11 @@ double now_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-fathom_status load_set(data_set **set, double *seconds, const struct set_options *o, uint64_t seed) {
+fathom_status load_set(data_set **set, double *seconds, const char *data, const struct data_choice *choice) {
     double start = now_seconds();
-    data_options options = data_options_default();
-    options.split = o->split;
-    options.seed = seed;
-    options.feature_norm = (data_norm)o->feature_norm;
-    options.missing_rate = o->missing_rate;
-    options.features = o->features;
-    options.labels = o->labels;
-    TRY(data_load(set, o->data, &options));
-    for (int i = 0; i < (*set)->note_count; i++)
-        say("%s: %s", (*set)->name, (*set)->notes[i]);
+    data_options options = data_from_choice(choice);
+    TRY(data_load(set, data, &options));
+    say_notes(*set);
     *seconds = now_seconds() - start;
     return FATHOM_OK;
 }

@@ -23,8 +23,13 @@ static void print_row(FILE *file, const struct opt_row *row) {
     else if (row->fallback && row->fallback != OPT_REQUIRED)
         snprintf(fallback, sizeof fallback, "default %s", row->fallback);
     bool both = range[0] && fallback[0], any = range[0] || fallback[0];
-    snprintf(about, sizeof about, "%s%s%s%s%s%s", row->help, any ? " (" : "", range, both ? "; " : "", fallback,
-             any ? ")" : "");
+    size_t length = strlen(row->help);
+    bool joined = any && length > 0 && row->help[length - 1] == ')'; /* two remarks go into one pair of brackets */
+    snprintf(about, sizeof about, "%.*s%s%s%s%s%s", (int)(length - joined), row->help,
+             joined ? "; "
+             : any  ? " ("
+                    : "",
+             range, both ? "; " : "", fallback, any ? ")" : "");
     int column = fprintf(file, "%s", left);
     if (column > INDENT - 2)
         fprintf(file, "\n%*s", INDENT, "");
@@ -53,14 +58,18 @@ void opt_print_help(FILE *file, const struct verb *verb) {
                              row->fallback == OPT_REQUIRED ? " %s%s%s%s" : " [%s%s%s%s]", row->name ? "--" : "",
                              row->name ? row->name : "", row->name ? " " : "", row->argument);
     }
-    fprintf(file, "%s [options]\n\n", usage);
+    snprintf(usage + used, sizeof usage - (size_t)used, " [options]");
+    print_wrapped(file, usage, 0, 8, WIDTH);
+    fputc('\n', file);
     print_wrapped(file, verb->help, 0, 0, WIDTH);
     if (verb->details)
         fprintf(file, "\n%s", verb->details);
+    bool first = true;
     for (size_t i = 0; i < verb->row_count; i++)
-        if (!verb->rows[i].name) {
-            fputc('\n', file);
+        if (!verb->rows[i].name && verb->rows[i].help[0]) {
+            fputs(first ? "\n" : "", file);
             print_row(file, &verb->rows[i]);
+            first = false;
         }
     fprintf(file, "\noptions:\n");
     for (size_t i = 0; i < verb->row_count; i++)

@@ -6,9 +6,10 @@
 
 struct train_options {
     struct common_options common;
-    struct set_options set;
+    const char *data;
+    struct data_choice choice;
     int model, norm, preset;
-    int64_t layers, hidden, groups, epochs, patience, eval_every, seed, checkpoint_every;
+    int64_t layers, hidden, groups, epochs, patience, eval_every, checkpoint_every;
     double lambda, dropout, lr, weight_decay, alpha, theta;
     const char *init, *out;
     bool resume, dry_run;

@@ -196,9 +196,13 @@ static fathom_status put(const npy_sink *sink, int64_t to, int64_t number, const
         sink->f32[to] = single;
         return FATHOM_OK;
     }
-    if (whole < sink->low || whole > sink->high)
-        return fail(FATHOM_DATA, "element %" PRId64 " is %.17g, outside %" PRId64 "..%" PRId64, number, value,
+    if (whole < sink->low || whole > sink->high) {
+        if (type.kind == 'f')
+            return fail(FATHOM_DATA, "element %" PRId64 " is %g, not a whole number in %" PRId64 "..%" PRId64, number,
+                        value, sink->low, sink->high);
+        return fail(FATHOM_DATA, "element %" PRId64 " is %" PRId64 ", outside %" PRId64 "..%" PRId64, number, whole,
                     sink->low, sink->high);
+    }
     if (sink->i32)
         sink->i32[to] = (int32_t)whole;
     else

@@ -84,6 +84,15 @@ fathom_status data_lines_fail(const data_lines *lines, const char *format, ...) 
     return fail_prefix(FATHOM_DATA, "%s: line %" PRId64 ": ", lines->path, lines->number);
 }
 
+static fathom_status stuck(const data_lines *lines) {
+    int code = Z_OK;
+    const char *text = gzerror(lines->file, &code);
+    const char *why = code == Z_BUF_ERROR    ? "the gzip stream is cut off"
+                      : code == Z_DATA_ERROR ? "the gzip stream is damaged"
+                                             : text;
+    return fail(FATHOM_DATA, "%s: cannot be read beyond line %" PRId64 ": %s", lines->path, lines->number, why);
+}
+
 /* More text behind buffer[to); what was given out makes room first. */
 static fathom_status refill(data_lines *lines) {
     if (lines->from > 0) {
@@ -99,14 +108,13 @@ static fathom_status refill(data_lines *lines) {
     }
     size_t want = lines->room - lines->to, got;
     if (lines->file) {
-        int read = gzread(lines->file, lines->buffer + lines->to, (unsigned)want), code;
+        int read = gzread(lines->file, lines->buffer + lines->to, (unsigned)want), code = Z_OK;
         if (read < 0 || (read == 0 && !gzeof(lines->file)))
-            return data_lines_fail(lines, "cannot be read further: %s", gzerror(lines->file, &code));
+            return stuck(lines);
         if ((size_t)read < want) { /* a cut-off gzip stream is told of only here */
-            const char *text = gzerror(lines->file, &code);
+            gzerror(lines->file, &code);
             if (code != Z_OK && code != Z_STREAM_END)
-                return data_lines_fail(lines, "cannot be read further: %s",
-                                       code == Z_BUF_ERROR ? "the gzip stream is cut off" : text);
+                return stuck(lines);
         }
         got = (size_t)read;
     } else {

@@ -178,7 +178,8 @@ static void stop(npz_member *member) {
         zip_fclose(member->stream);
 }
 
-fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high) {
+fathom_status npz_int32_table(int32_t **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name,
+                              int64_t low, int64_t high) {
     npz_member member;
     fathom_status status;
     *values = NULL;
@@ -186,7 +187,8 @@ fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const 
     TRY_OUT(mem_new(values, member.array.count, 1, sizeof **values, name));
     TRY_OUT(npy_read_int32(*values, &member.source, &member.array, low, high));
     TRY_OUT(finish(&member));
-    *count = member.array.count;
+    *rows = member.array.shape[0];
+    *cols = member.array.shape[1];
 out:
     stop(&member);
     if (status != FATHOM_OK) {
@@ -194,6 +196,13 @@ out:
         *values = NULL;
     }
     return named(file, name, status);
+}
+
+fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high) {
+    int64_t rows = 0, cols = 0;
+    fathom_status status = npz_int32_table(values, &rows, &cols, file, name, low, high);
+    *count = rows * cols;
+    return status;
 }
 
 fathom_status npz_int64(int64_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high) {

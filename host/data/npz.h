@@ -30,6 +30,8 @@ bool npz_has(npz_file *file, const char *name);
 
 /* A whole member, checked; *values is to be freed with mem_free. */
 fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high);
+fathom_status npz_int32_table(int32_t **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name,
+                              int64_t low, int64_t high);
 fathom_status npz_int64(int64_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high);
 fathom_status npz_float(float **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name);
 /* A member of bytes as text. */

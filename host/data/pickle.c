@@ -122,6 +122,24 @@ static fathom_status take_quoted(pickle *p) {
     return push_bytes(p, text, used, true);
 }
 
+/* UNICODE: one line of raw-unicode-escape text, kept as UTF-8. */
+static fathom_status take_unicode(pickle *p) {
+    const uint8_t *line = NULL;
+    size_t length = 0, used = 0;
+    uint8_t *text;
+    TRY(pickle_take_line(p, &line, &length));
+    TRY(mem_new(&text, length, 2, 1, "pickled text")); /* an escape of 6 bytes gives 3, a byte gives 2 */
+    for (size_t i = 0; i < length;) {
+        size_t bytes = pickle_code_point(text + used, line, length, &i);
+        if (bytes == 0) {
+            mem_free(text);
+            return pickle_fail(p, "a text holds a wrong escape");
+        }
+        used += bytes;
+    }
+    return push_bytes(p, text, used, true);
+}
+
 static fathom_status take_global(pickle *p) {
     static const struct {
         const char *module, *name;
@@ -330,8 +348,7 @@ static fathom_status scalar(pickle *p, uint8_t op, bool *known) {
     case 'X':
         return counted_bytes(p, 4);
     case 'V':
-        TRY(pickle_take_line(p, &bytes, &length));
-        return push_bytes(p, bytes, length, false);
+        return take_unicode(p);
     case 'c':
         return take_global(p);
     }

@@ -96,3 +96,34 @@ int pickle_unescape(const uint8_t *in, size_t length, size_t *i) {
         value = value * 8 + (in[*i] - '0');
     return value & 255;
 }
+
+/* One code point of raw-unicode-escape text (bytes stand for themselves, \uXXXX for the rest) as UTF-8; returns its
+ * bytes, 0 when the escape is wrong. */
+size_t pickle_code_point(uint8_t out[3], const uint8_t *in, size_t length, size_t *i) {
+    uint32_t code = in[(*i)++];
+    if (code == '\\' && *i < length && in[*i] == 'u') {
+        code = 0;
+        if (length - *i < 5)
+            return 0;
+        for (size_t d = 1; d <= 4; d++) {
+            int digit = hex_digit(in[*i + d]);
+            if (digit < 0)
+                return 0;
+            code = code << 4 | (uint32_t)digit;
+        }
+        *i += 5;
+    }
+    if (code < 0x80) {
+        out[0] = (uint8_t)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (uint8_t)(0xc0 | code >> 6);
+        out[1] = (uint8_t)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    out[0] = (uint8_t)(0xe0 | code >> 12);
+    out[1] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+    out[2] = (uint8_t)(0x80 | (code & 0x3f));
+    return 3;
+}

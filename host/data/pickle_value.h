@@ -70,5 +70,7 @@ fathom_status pickle_take_line(pickle *p, const uint8_t **line, size_t *length);
 fathom_status pickle_take_decimal(pickle *p, int64_t *number);
 /* One character of a quoted Python string from in[*i] on, which moves; -1 when the escape is wrong. */
 int pickle_unescape(const uint8_t *in, size_t length, size_t *i);
+/* One character of protocol 0's unicode text as UTF-8; how many bytes it takes, 0 when the escape is wrong. */
+size_t pickle_code_point(uint8_t out[3], const uint8_t *in, size_t length, size_t *i);
 
 #endif

@@ -7,10 +7,10 @@
 #include "core/npy.h"
 #include "data/rows.h"
 
-fathom_status data_read_edge_lines(data_edges *edges, int64_t *largest, bool *weighted, data_lines *lines,
+fathom_status data_read_edge_lines(data_edges *edges, data_largest *largest, bool *weighted, data_lines *lines,
                                    bool header) {
     data_line line;
-    *largest = -1;
+    *largest = (data_largest){-1, 0};
     *weighted = false;
     for (bool first = true;; first = false) {
         int64_t ends[2];
@@ -32,7 +32,8 @@ fathom_status data_read_edge_lines(data_edges *edges, int64_t *largest, bool *we
         for (int i = 0; i < 2; i++) {
             if (ends[i] < 0 || ends[i] >= DATA_NODES_MAX)
                 return data_lines_fail(lines, "node %" PRId64 " is out of range", ends[i]);
-            *largest = ends[i] > *largest ? ends[i] : *largest;
+            if (ends[i] > largest->node)
+                *largest = (data_largest){ends[i], line.number};
         }
         TRY(data_edges_add(edges, (int32_t)ends[0], (int32_t)ends[1]));
     }
@@ -65,7 +66,7 @@ fathom_status data_read_features(data_features *features, const char *path) {
 }
 
 /* Edges, features and labels agree on the number of nodes; without features there are n x 0. */
-static fathom_status agree(data_draft *draft, const char *path, int64_t largest, int64_t label_count) {
+static fathom_status agree(data_draft *draft, const char *path, data_largest largest, int64_t label_count) {
     data_set *set = draft->set;
     bool features = set->features.values != NULL;
     if (features)
@@ -73,16 +74,16 @@ static fathom_status agree(data_draft *draft, const char *path, int64_t largest,
     else if (set->labels)
         set->graph.nodes = (int32_t)label_count;
     else if (set->graph.nodes == 0)
-        TRY(data_guess_nodes(&set->graph.nodes, path, largest, draft->edges.count));
+        TRY(data_guess_nodes(&set->graph.nodes, path, largest.node, draft->edges.count));
     if (set->labels && label_count != set->graph.nodes)
         return fail(FATHOM_DATA, "%s: %" PRId64 " labels for %" PRId32 " nodes", path, label_count, set->graph.nodes);
-    if (largest >= set->graph.nodes)
-        return fail(FATHOM_DATA, "%s: node %" PRId64 " is out of range, there are %" PRId32, path, largest,
-                    set->graph.nodes);
+    if (largest.node >= set->graph.nodes)
+        return fail(FATHOM_DATA, "%s: line %" PRId64 ": node %" PRId64 " is out of range, there are %" PRId32, path,
+                    largest.line, largest.node, set->graph.nodes);
     return features ? FATHOM_OK : data_features_empty(&set->features, set->graph.nodes);
 }
 
-static fathom_status read_edges(data_draft *draft, int64_t *largest, const char *path, bool header) {
+static fathom_status read_edges(data_draft *draft, data_largest *largest, const char *path, bool header) {
     data_lines *lines;
     bool weighted = false;
     TRY(data_lines_open(&lines, path));
@@ -121,7 +122,8 @@ fathom_status data_read_plain(data_draft *draft, const char *edges, const char *
     fathom_status status;
     char *folder = NULL, *feature_path = NULL, *label_path = NULL;
     const char *slash = strrchr(edges, '/');
-    int64_t largest, label_count = 0;
+    data_largest largest;
+    int64_t label_count = 0;
     TRY_OUT(data_copy_text(&draft->set->layout, "csv"));
     TRY_OUT(slash ? data_text(&folder, "%.*s", (int)(slash - edges), edges) : mem_text(&folder, "."));
     if (!features)
@@ -148,7 +150,8 @@ fathom_status data_read_mtx(data_draft *draft, const char *path, const char *fea
     fathom_status status = data_read_mtx_lines(&draft->edges, &rows, lines);
     data_lines_close(lines);
     TRY(status);
-    TRY(agree(draft, path, rows - 1, label_count));
+    TRY(agree(draft, path, (data_largest){draft->set->features.values || draft->set->labels ? -1 : rows - 1, 0},
+              label_count));
     if (rows != draft->set->graph.nodes)
         return fail(FATHOM_DATA, "%s: a graph of %" PRId64 " nodes with features or labels of %" PRId32, path, rows,
                     draft->set->graph.nodes);
@@ -239,7 +242,8 @@ fathom_status data_read_ogb(data_draft *draft, const char *folder) {
     fathom_status status;
     static const char *const plain[] = {"", NULL};
     char *edges = NULL, *features = NULL, *labels = NULL;
-    int64_t largest, label_count = 0;
+    data_largest largest;
+    int64_t label_count = 0;
     data_set *set = draft->set;
     TRY_OUT(data_copy_text(&set->layout, "ogb-csv"));
     TRY_OUT(need(&edges, folder, "edge.csv"));

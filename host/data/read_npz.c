@@ -5,12 +5,16 @@
  *   attr_indptr, attr_indices, attr_data, attr_shape      sparse features, or
  *   attr_matrix                                           dense features [nodes, features], or neither
  *   labels                                                [nodes], -1 = none
- *   train, val, test; classes; about                      fathom's additions, all optional */
+ *   train, val, test; classes; about                      fathom's additions, all optional
+ *
+ * and the names of PyTorch Geometric: edge_index [2, edges], x, y [, num_classes]. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "data/internal.h"
 #include "data/npz.h"
+#include "data/rows.h"
 
 /* Row starts must begin at 0, never fall and end at the number of entries. */
 static fathom_status check_offsets(const npz_file *file, const char *name, const int64_t *offsets, int64_t rows,
@@ -107,15 +111,15 @@ static fathom_status read_sparse(data_features *f, npz_file *file, int32_t nodes
     return FATHOM_OK;
 }
 
-static fathom_status read_dense(data_features *f, npz_file *file, int32_t nodes) {
+static fathom_status read_dense(data_features *f, npz_file *file, const char *name, int32_t nodes) {
     int64_t rows, cols;
-    TRY(npz_float(&f->values, &rows, &cols, file, "attr_matrix"));
+    TRY(npz_float(&f->values, &rows, &cols, file, name));
+    f->dense = true;
     if (rows != nodes || cols > DATA_NODES_MAX)
-        return fail(FATHOM_DATA, "%s: member attr_matrix: %" PRId64 " x %" PRId64 " for %" PRId32 " nodes",
-                    npz_path(file), rows, cols, nodes);
+        return fail(FATHOM_DATA, "%s: member %s: %" PRId64 " x %" PRId64 " for %" PRId32 " nodes", npz_path(file), name,
+                    rows, cols, nodes);
     f->rows = nodes;
     f->cols = (int32_t)cols;
-    f->dense = true;
     return FATHOM_OK;
 }
 
@@ -154,34 +158,67 @@ static fathom_status read_about(data_set *set, npz_file *file) {
     return status;
 }
 
-static fathom_status read_labels(data_set *set, npz_file *file) {
+static fathom_status read_labels(data_set *set, npz_file *file, const char *labels, const char *classes) {
     int64_t count;
-    if (npz_has(file, "labels")) {
-        TRY(npz_int32(&set->labels, &count, file, "labels", -1, DATA_CLASSES_MAX - 1));
-        TRY(check_length(file, "labels", count, set->graph.nodes));
+    if (npz_has(file, labels)) {
+        TRY(npz_int32(&set->labels, &count, file, labels, -1, DATA_CLASSES_MAX - 1));
+        TRY(check_length(file, labels, count, set->graph.nodes));
     }
-    if (npz_has(file, "classes")) {
-        int32_t *classes;
-        TRY(npz_int32(&classes, &count, file, "classes", 0, DATA_CLASSES_MAX));
-        set->classes = count == 1 ? classes[0] : 0;
-        mem_free(classes);
-        TRY(check_length(file, "classes", count, 1));
+    if (npz_has(file, classes)) {
+        int32_t *number;
+        TRY(npz_int32(&number, &count, file, classes, 0, DATA_CLASSES_MAX));
+        set->classes = count == 1 ? number[0] : 0;
+        mem_free(number);
+        TRY(check_length(file, classes, count, 1));
     }
     return FATHOM_OK;
 }
 
+/* edge_index [2, edges]; the number of nodes is that of the rows of x or y, else the largest id tells. */
+static fathom_status read_edge_index(data_draft *draft, npz_file *file) {
+    data_edges *edges = &draft->edges;
+    data_set *set = draft->set;
+    int64_t rows, cols, largest = -1;
+    TRY(npz_int32_table(&edges->from, &rows, &cols, file, "edge_index", 0, DATA_NODES_MAX - 1));
+    if (rows != 2)
+        return fail(FATHOM_DATA, "%s: member edge_index: %" PRId64 " rows, two are wanted", npz_path(file), rows);
+    TRY(mem_new(&edges->to, cols, 1, sizeof *edges->to, "edge list"));
+    memcpy(edges->to, edges->from + cols, (size_t)cols * sizeof *edges->to);
+    edges->count = edges->room = cols;
+    for (int64_t e = 0; e < 2 * cols; e++)
+        largest = edges->from[e] > largest ? edges->from[e] : largest;
+    if (npz_has(file, "x")) {
+        float *values;
+        TRY(npz_float(&values, &rows, &cols, file, "x"));
+        set->features = (data_features){.rows = (int32_t)rows, .cols = (int32_t)cols, .dense = true, .values = values};
+        if (rows > DATA_NODES_MAX || cols > DATA_NODES_MAX)
+            return fail(FATHOM_DATA, "%s: member x: %" PRId64 " x %" PRId64 " is too large", npz_path(file), rows,
+                        cols);
+        set->graph.nodes = (int32_t)rows;
+    } else {
+        TRY(data_guess_nodes(&set->graph.nodes, npz_path(file), largest, edges->count));
+        TRY(data_features_empty(&set->features, set->graph.nodes));
+    }
+    if (largest >= set->graph.nodes)
+        return fail(FATHOM_DATA, "%s: member edge_index: node %" PRId64 " is out of range, there are %" PRId32,
+                    npz_path(file), largest, set->graph.nodes);
+    return read_labels(set, file, "y", "num_classes");
+}
+
 static fathom_status read_all(data_draft *draft, npz_file *file) {
     data_set *set = draft->set;
+    TRY(data_copy_text(&set->layout, "npz"));
+    if (!npz_has(file, "adj_indptr") && npz_has(file, "edge_index"))
+        return read_edge_index(draft, file);
     if (!npz_has(file, "adj_indptr"))
         return fail(FATHOM_DATA, "%s: holds no graph: member adj_indptr is missing (see docs/data-layouts.md)",
                     npz_path(file));
-    TRY(data_copy_text(&set->layout, "npz"));
     TRY(read_graph(draft, file));
-    TRY(read_labels(set, file));
+    TRY(read_labels(set, file, "labels", "classes"));
     if (npz_has(file, "attr_indptr"))
         TRY(read_sparse(&set->features, file, set->graph.nodes));
     else if (npz_has(file, "attr_matrix"))
-        TRY(read_dense(&set->features, file, set->graph.nodes));
+        TRY(read_dense(&set->features, file, "attr_matrix", set->graph.nodes));
     else
         TRY(data_features_empty(&set->features, set->graph.nodes));
     TRY(read_own_split(set, file));

@@ -30,8 +30,14 @@ fathom_status data_read_matrix_lines(data_features *features, data_lines *lines,
 fathom_status data_read_label_lines(int32_t **labels, int64_t *count, data_lines *lines, bool header);
 fathom_status data_read_mtx_features(data_features *features, const char *path);
 
-/* "u,v" lines, perhaps with a third column that is not used; *largest = the largest id, -1 when there is no edge. */
-fathom_status data_read_edge_lines(data_edges *edges, int64_t *largest, bool *weighted, data_lines *lines, bool header);
+/* The largest node number of a list, -1 when it is empty, and the first line it stands on. */
+typedef struct data_largest {
+    int64_t node, line;
+} data_largest;
+
+/* "u,v" lines, perhaps with a third column that is not used. */
+fathom_status data_read_edge_lines(data_edges *edges, data_largest *largest, bool *weighted, data_lines *lines,
+                                   bool header);
 /* Where nothing else says how many nodes there are: largest + 1, if that is believable for so many edges. */
 fathom_status data_guess_nodes(int32_t *nodes, const char *path, int64_t largest, int64_t edges);
 

@@ -22,7 +22,11 @@ typedef struct npz_writer {
     char headers[MEMBERS_MAX][NPY_HEADER_ROOM];
 } npz_writer;
 
-/* Integers are deflated; dense floats are stored, since they hardly shrink and then load many times faster. */
+#define DEFLATE_MAX ((size_t)8 << 20)
+#define DEFLATE_BEST_MAX ((size_t)1 << 18)
+
+/* Integers are deflated; dense floats and large members are stored: they shrink little or slowly, and load many times
+ * faster so. */
 static fathom_status add_member(npz_writer *w, const char *name, const char *type, const void *values, int64_t rows,
                                 int64_t cols, size_t size, bool deflate) {
     char member[64];
@@ -37,7 +41,9 @@ static fathom_status add_member(npz_writer *w, const char *name, const char *typ
         zip_source_free(source);
         return fail(FATHOM_FAILURE, "%s: member %s cannot be made (%s)", w->path, name, zip_strerror(w->zip));
     }
-    zip_set_file_compression(w->zip, (zip_uint64_t)index, deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+    zip_set_file_compression(w->zip, (zip_uint64_t)index,
+                             deflate && count * size < DEFLATE_MAX ? ZIP_CM_DEFLATE : ZIP_CM_STORE,
+                             count * size < DEFLATE_BEST_MAX ? 6 : 1); /* row starts take seconds at level 6 */
     zip_file_set_dostime(w->zip, (zip_uint64_t)index, 0, 0x21, 0); /* 1980-01-01: the same content, the same bytes */
     return FATHOM_OK;
 }

@@ -45,13 +45,16 @@ static bool add_key(edge_set *set, uint64_t key) {
     }
 }
 
-/* One end point pair of a recursive matrix: at each bit one of four quarters, .57, .19, .19, .05 (Chakrabarti 2004). */
+/* One end point pair of a recursive matrix: at each bit one of four quarters, .57, .19, .19, .05 (Chakrabarti 2004),
+ * from 16 bits: .57 is 37356, .76 is 49807, .95 is 62259. */
 static void draw_rmat(random_source *source, int bits, uint32_t *u, uint32_t *v) {
+    uint32_t word = 0;
     *u = *v = 0;
     for (int b = 0; b < bits; b++) {
-        uint32_t r = random_next(source) >> 16; /* 16 bits: .57 is 37356, .76 is 49807, .95 is 62259 */
+        word = b % 2 == 0 ? random_next(source) : word >> 16;
+        uint32_t r = word & 0xffff;
         *u = *u << 1 | (r >= 49807u);
-        *v = *v << 1 | ((r >= 37356u && r < 49807u) || r >= 62259u);
+        *v = *v << 1 | ((r >= 37356u) & (r < 49807u)) | (r >= 62259u);
     }
 }
 

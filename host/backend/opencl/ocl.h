@@ -50,6 +50,7 @@ typedef struct ocl_device {
     size_t max_group;
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
+    size_t used_bytes; /* in buffers */
 
     cl_mem scratch; /* grow-only; an operation owns it until it returns */
     size_t scratch_bytes;

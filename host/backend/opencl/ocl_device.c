@@ -71,23 +71,43 @@ void ocl_close(void *state) {
 
 /* ---- buffers ---- */
 
+/* Drivers put memory off until a buffer is used and fail then, far from the cause: what cannot fit is refused here. */
+static fathom_status check_room(const ocl_device *dev, size_t bytes, const char *what) {
+    if (dev->memory_bytes <= 0 || (uint64_t)bytes + dev->used_bytes <= (uint64_t)dev->memory_bytes)
+        return FATHOM_OK;
+    return ocl_host->fail(
+        FATHOM_MEMORY,
+        "%s: %zu bytes are wanted, but of the %lld bytes of %s %zu are in use; use a smaller model or "
+        "graph, or another device",
+        what, bytes, (long long)dev->memory_bytes, dev->name, dev->used_bytes);
+}
+
 fathom_status ocl_alloc(void *state, void **handle, size_t bytes, const char *what) {
     ocl_device *dev = state;
     cl_int code = CL_SUCCESS;
+    TRY(check_room(dev, bytes, what));
     cl_mem made = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
     if (code != CL_SUCCESS) {
         char object[BE_TEXT];
         snprintf(object, sizeof object, "%s, %zu bytes", what, bytes);
         return ocl_fail(dev, "clCreateBuffer", object, code);
     }
+    dev->used_bytes += bytes;
     *handle = made;
     return FATHOM_OK;
+}
+
+static void drop_buffer(ocl_device *dev, cl_mem buffer) {
+    size_t bytes = 0;
+    if (clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS && bytes <= dev->used_bytes)
+        dev->used_bytes -= bytes;
+    clReleaseMemObject(buffer);
 }
 
 void ocl_release(void *state, void *handle) {
     ocl_device *dev = state;
     clFinish(dev->queue);
-    clReleaseMemObject((cl_mem)handle);
+    drop_buffer(dev, (cl_mem)handle);
 }
 
 fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes) {
@@ -121,7 +141,7 @@ fathom_status ocl_scratch(ocl_device *dev, size_t bytes) {
         return FATHOM_OK;
     bytes = (bytes + step - 1) / step * step;
     if (dev->scratch)
-        clReleaseMemObject(dev->scratch);
+        drop_buffer(dev, dev->scratch);
     dev->scratch = NULL;
     dev->scratch_bytes = 0;
     TRY(ocl_alloc(dev, &made, bytes, "scratch"));

@@ -47,15 +47,17 @@ static void pack(float *b, const be_gemm_args *a, shape s, int64_t width) {
 INLINE void narrow_tile(const be_gemm_args *a, shape s, const float *b, int64_t width, int64_t r, int64_t i0,
                         const int rows, const int vectors) {
     vf sum[4][2] = {{{0}}};
-    for (int64_t k = 0; k < s.k; k++) {
+    const float *left[4];
+    for (int v = 0; v < rows; v++)
+        left[v] = row(a->a, r + v);
+    b += i0 * VW;
+    for (int64_t k = 0; k < s.k; k++, b += width) {
         vf right[2];
         for (int i = 0; i < vectors; i++)
-            right[i] = vf_load(b + k * width + (i0 + i) * VW);
-        for (int v = 0; v < rows; v++) {
-            float left = row(a->a, r + v)[k];
+            right[i] = vf_load(b + i * VW);
+        for (int v = 0; v < rows; v++)
             for (int i = 0; i < vectors; i++)
-                sum[v][i] += left * right[i];
-        }
+                sum[v][i] += left[v][k] * right[i];
     }
     for (int v = 0; v < rows; v++)
         for (int i = 0; i < vectors; i++) {
@@ -88,11 +90,12 @@ static void rows_narrow(const cpu_team *team, const be_gemm_args *a, shape s) {
 /* `count` rows of C from row m, vector i of each, summed over the rows of a block. */
 INLINE void sum_tile(float *partial, const be_gemm_args *a, shape s, span k, int64_t m, int64_t i, const int count) {
     vf sum[8] = {{0}};
-    for (int64_t v = k.begin; v < k.end; v++) {
-        vf right = vf_row(row(a->b, v), s.n, i);
-        const float *left = row(a->a, v) + m;
+    int part = vf_part(s.n, i);
+    const float *left = row(a->a, k.begin) + m, *right = row(a->b, k.begin) + i * VW;
+    for (int64_t v = k.begin; v < k.end; v++, left += a->a.ld, right += a->b.ld) {
+        vf x = vf_load_n(right, part);
         for (int c = 0; c < count; c++)
-            sum[c] += left[c] * right;
+            sum[c] += left[c] * x;
     }
     for (int c = 0; c < count; c++)
         vf_row_set(partial + (m + c) * s.n, s.n, i, sum[c]);

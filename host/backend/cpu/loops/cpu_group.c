@@ -9,6 +9,10 @@ INLINE char *own_piece(const cpu_team *team, size_t shared, size_t each) {
     return team->scratch + shared + (size_t)team->id * each;
 }
 
+/* Groups are taken five at a time, the rest one by one. */
+#define GROUPS 5
+INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS ? GROUPS : 1; }
+
 /* ---- S = softmax(H u' + c): lanes are nodes ---- */
 
 /* VW nodes at a time: columns of h, then the logits of every group. */
@@ -16,12 +20,14 @@ INLINE int64_t assign_vectors(const be_group_assign_args *a) { return a->h.cols 
 
 /* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g. */
 INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, int64_t g, const int count) {
-    vf sum[8];
+    vf sum[GROUPS];
+    int64_t d = a->h.cols;
+    const float *u = data(a->u) + g * d;
     for (int c = 0; c < count; c++)
         sum[c] = vf_set(a->c.buf ? data(a->c)[g + c] : 0.0f);
-    for (int64_t j = 0; j < a->h.cols; j++)
+    for (int64_t j = 0; j < d; j++)
         for (int c = 0; c < count; c++)
-            sum[c] += row(a->u, g + c)[j] * h[j];
+            sum[c] += u[c * d + j] * h[j];
     for (int c = 0; c < count; c++)
         logit[g + c] = sum[c];
 }
@@ -47,11 +53,11 @@ OP(group_assign) {
     for (int64_t v = rows.begin; v < rows.end; v += VW) {
         int count = rows.end - v < VW ? (int)(rows.end - v) : VW;
         vf_load_columns(h, row(a->h, v), a->h.ld, count, d);
-        int64_t g = 0;
-        for (; g + 5 <= groups; g += 5)
-            logits_tile(s, h, a, g, 5);
-        for (; g < groups; g++)
-            logits_tile(s, h, a, g, 1);
+        for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+            if (group_tile(groups, g) == GROUPS)
+                logits_tile(s, h, a, g, GROUPS);
+            else
+                logits_tile(s, h, a, g, 1);
         softmax_lanes(s, groups);
         vf_store_columns(s, row(a->s, v), a->s.ld, count, groups);
     }
@@ -63,28 +69,32 @@ OP(group_assign) {
 INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows, int64_t g, int64_t i,
                        const int count) {
     int64_t d = h.cols;
-    vf sum[8] = {{0}}, middle[8];
+    int part = vf_part(d, i);
+    vf sum[GROUPS] = {{0}}, middle[GROUPS];
+    const float *x = row(h, rows.begin) + i * VW, *w = row(s, rows.begin) + g;
     for (int c = 0; c < count; c++) /* sums about the first row, or that of a large mean loses digits */
-        middle[c] = row(s, rows.begin)[g + c] * vf_row(row(h, rows.begin), d, i);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        vf x = vf_row(row(h, v), d, i);
+        middle[c] = w[c] * vf_load_n(x, part);
+    for (int64_t v = rows.begin; v < rows.end; v++, x += h.ld, w += s.ld) {
+        vf here = vf_load_n(x, part);
         for (int c = 0; c < count; c++)
-            sum[c] += row(s, v)[g + c] * x - middle[c];
+            sum[c] += w[c] * here - middle[c];
     }
     for (int c = 0; c < count; c++) {
         middle[c] += sum[c] / (float)(rows.end - rows.begin);
-        vf_row_set(mean + (g + c) * d, d, i, middle[c]);
+        vf_put(mean + (g + c) * d + i * VW, middle[c], part);
         sum[c] = (vf){0};
     }
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        vf x = vf_row(row(h, v), d, i);
+    x = row(h, rows.begin) + i * VW;
+    w = row(s, rows.begin) + g;
+    for (int64_t v = rows.begin; v < rows.end; v++, x += h.ld, w += s.ld) {
+        vf here = vf_load_n(x, part);
         for (int c = 0; c < count; c++) {
-            vf t = row(s, v)[g + c] * x - middle[c];
+            vf t = w[c] * here - middle[c];
             sum[c] += t * t;
         }
     }
     for (int c = 0; c < count; c++)
-        vf_row_set(square + (g + c) * d, d, i, sum[c]);
+        vf_put(square + (g + c) * d + i * VW, sum[c], part);
 }
 
 SCRATCH(group_stats) {
@@ -100,11 +110,11 @@ OP(group_stats) {
         float *m = mean + 2 * b * size, *q = square + 2 * b * size;
         span rows = block_span(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
-            int64_t g = 0;
-            for (; g + 5 <= groups; g += 5)
-                stats_tile(m, q, a->s, a->h, rows, g, i, 5);
-            for (; g < groups; g++)
-                stats_tile(m, q, a->s, a->h, rows, g, i, 1);
+            for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+                if (group_tile(groups, g) == GROUPS)
+                    stats_tile(m, q, a->s, a->h, rows, g, i, GROUPS);
+                else
+                    stats_tile(m, q, a->s, a->h, rows, g, i, 1);
         }
     }
     cpu_barrier(team);
@@ -119,19 +129,23 @@ INLINE size_t apply_each(const be_group_apply_args *a) { return floats_bytes((a-
 /* `count` rows from v, vector i: the coefficients are loaded once for all of them. */
 INLINE void apply_tile(const be_group_apply_args *a, const float *slope, const float *shift, int64_t v, int64_t i,
                        const int count) {
-    int64_t d = a->h.cols;
+    int64_t d = a->h.cols, groups = a->s.cols;
+    int part = vf_part(d, i);
+    const float *s[4], *coefficient = slope + i * VW;
     vf factor[4];
-    for (int c = 0; c < count; c++)
-        factor[c] = vf_set(1.0f);
-    for (int64_t g = 0; g < a->s.cols; g++) {
-        vf coefficient = vf_row(slope + g * d, d, i);
-        for (int c = 0; c < count; c++)
-            factor[c] += row(a->s, v + c)[g] * coefficient;
-    }
-    vf b = vf_row(shift, d, i);
     for (int c = 0; c < count; c++) {
-        vf out = vf_row(row(a->h, v + c), d, i) * factor[c] + b;
-        vf_row_set(row(a->y, v + c), d, i, a->act.relu ? vf_relu(out) : out);
+        s[c] = row(a->s, v + c);
+        factor[c] = vf_set(1.0f);
+    }
+    for (int64_t g = 0; g < groups; g++, coefficient += d) {
+        vf here = vf_load_n(coefficient, part);
+        for (int c = 0; c < count; c++)
+            factor[c] += s[c][g] * here;
+    }
+    vf b = vf_load_n(shift + i * VW, part);
+    for (int c = 0; c < count; c++) {
+        vf out = vf_load_n(row(a->h, v + c) + i * VW, part) * factor[c] + b;
+        vf_put(row(a->y, v + c) + i * VW, a->act.relu ? vf_relu(out) : out, part);
     }
 }
 
@@ -158,10 +172,9 @@ OP(group_apply) {
                 apply_tile(a, slope, shift, v, i, 4);
             else
                 apply_tile(a, slope, shift, v, i, 1);
-        for (int c = 0; c < count; c++)
-            drop_row(row(a->y, v + c), d, &a->act.drop, (v + c) * d);
         v += count;
     }
+    drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 /* ---- backward, first sweep: db, Q ---- */
@@ -169,16 +182,19 @@ OP(group_apply) {
 INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows, int64_t g, int64_t i,
                       const int count) {
     int64_t d = a->h.cols;
-    vf sum[8] = {{0}}, middle[8];
+    int part = vf_part(d, i);
+    vf sum[GROUPS] = {{0}}, middle[GROUPS];
     for (int c = 0; c < count; c++)
         middle[c] = vf_row(data(a->mean) + (g + c) * d, d, i);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        vf x = vf_row(row(a->h, v), d, i), go = vf_row(row(a->go, v), d, i);
+    const float *h = row(a->h, rows.begin) + i * VW, *go = row(a->go, rows.begin) + i * VW;
+    const float *s = row(a->s, rows.begin) + g;
+    for (int64_t v = rows.begin; v < rows.end; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
+        vf x = vf_load_n(h, part), gradient = vf_load_n(go, part);
         for (int c = 0; c < count; c++)
-            sum[c] += go * (row(a->s, v)[g + c] * x - middle[c]);
+            sum[c] += gradient * (s[c] * x - middle[c]);
     }
     for (int c = 0; c < count; c++)
-        vf_row_set(q + (g + c) * d, d, i, sum[c]);
+        vf_put(q + (g + c) * d + i * VW, sum[c], part);
 }
 
 SCRATCH(group_backward_sums) {
@@ -194,11 +210,11 @@ OP(group_backward_sums) {
         float *p = partial + b * size;
         span rows = block_span(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
-            int64_t g = 0;
-            for (; g + 5 <= groups; g += 5)
-                sums_tile(p, a, rows, g, i, 5);
-            for (; g < groups; g++)
-                sums_tile(p, a, rows, g, i, 1);
+            for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+                if (group_tile(groups, g) == GROUPS)
+                    sums_tile(p, a, rows, g, i, GROUPS);
+                else
+                    sums_tile(p, a, rows, g, i, 1);
             vf db = {0};
             for (int64_t v = rows.begin; v < rows.end; v++)
                 db += vf_row(row(a->go, v), d, i);
@@ -237,10 +253,6 @@ typedef struct rows_work {
     coefficients *k;
     vf *h, *go, *gh, *s, *ds, *gc;
 } rows_work;
-
-/* Groups are taken five at a time, the rest one by one. */
-#define GROUPS 5
-INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS ? GROUPS : 1; }
 
 INLINE size_t rows_each(const be_group_backward_rows_args *a) {
     int64_t d = a->h.cols, groups = a->s.cols;

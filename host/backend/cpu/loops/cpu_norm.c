@@ -52,8 +52,8 @@ OP(batch_apply) {
             vf out = (vf_row(x, d, i) - vf_row(mean, d, i)) * vf_row(scale, d, i) + vf_row(beta, d, i);
             vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
         }
-        drop_row(y, d, &a->act.drop, v * d);
     }
+    drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 /* s = (eps + sum_j var_j)^-1/2 */
@@ -76,8 +76,8 @@ OP(pair_apply) {
             vf out = (vf_row(x, d, i) - vf_row(mean, d, i)) * s;
             vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
         }
-        drop_row(y, d, &a->act.drop, v * d);
     }
+    drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 SCRATCH(norm_sums) {

@@ -20,62 +20,60 @@ OP(copy) {
                (size_t)(my.cols.end - my.cols.begin) * sizeof(float));
 }
 
-/* Columns of row r through relu and dropout; x may be y. */
-INLINE void activate_part(float *y, const float *x, span cols, const be_act *act, int64_t first) {
-    y += cols.begin;
-    x += cols.begin;
-    int64_t count = cols.end - cols.begin;
-    for (int64_t i = 0; i < vf_count(count); i++) {
-        vf v = vf_row(x, count, i);
-        vf_row_set(y, count, i, act->relu ? vf_relu(v) : v);
-    }
-    drop_row(y, count, &act->drop, first + cols.begin);
+/* Rows of a share: an operation on vectors of a row, named by its expression in `i`. Spelled out as vectors because
+ * an output may be its own input, which keeps a compiler from doing so. */
+#define EACH_VECTOR(y, expression)                                           \
+    do {                                                                     \
+        tile my = tile_share(team, (y).rows, (y).cols);                      \
+        int64_t width = my.cols.end - my.cols.begin;                         \
+        for (int64_t r = my.rows.begin; r < my.rows.end; r++)                \
+            for (int64_t i = 0; i < vf_count(width); i++)                    \
+                vf_row_set(row(y, r) + my.cols.begin, width, i, expression); \
+    } while (0)
+#define AT(m) vf_row(row(m, r) + my.cols.begin, width, i)
+
+/* Dropout of a matrix that a team has just written by tile_share: whole rows again, after a barrier when the
+ * shares were columns. */
+static void drop_all(const cpu_team *team, be_mat y, const be_drop *drop) {
+    if (drop->rate == 0.0f)
+        return;
+    cpu_barrier(team);
+    span rows = share(team, y.rows);
+    drop_rows(y, rows.begin, rows.end, drop);
 }
 
 NO_SCRATCH(activate)
 OP(activate) {
-    tile my = tile_share(team, a->y.rows, a->y.cols);
-    for (int64_t r = my.rows.begin; r < my.rows.end; r++)
-        activate_part(row(a->y, r), row(a->x, r), my.cols, &a->act, r * a->y.cols);
+    if (a->act.relu)
+        EACH_VECTOR(a->y, vf_relu(AT(a->x)));
+    else
+        EACH_VECTOR(a->y, AT(a->x));
+    drop_all(team, a->y, &a->act.drop);
 }
 
 NO_SCRATCH(activate_backward)
 OP(activate_backward) {
-    tile my = tile_share(team, a->gx.rows, a->gx.cols);
     float scale = a->act.drop.scale;
-    for (int64_t r = my.rows.begin; r < my.rows.end; r++) {
-        float *gx = row(a->gx, r);
-        const float *gy = row(a->gy, r), *y = a->act.relu ? row(a->y, r) : NULL;
-        if (a->act.relu) {
-            for (int64_t j = my.cols.begin; j < my.cols.end; j++)
-                gx[j] = y[j] > 0.0f ? gy[j] * scale : 0.0f;
-        } else {
-            activate_part(gx, gy, my.cols, &a->act, r * a->gx.cols);
-        }
+    if (a->act.relu) {
+        EACH_VECTOR(a->gx, vf_pick(AT(a->y) > 0.0f, AT(a->gy) * scale, vf_set(0.0f)));
+        return;
     }
+    EACH_VECTOR(a->gx, AT(a->gy));
+    drop_all(team, a->gx, &a->act.drop);
 }
 
 NO_SCRATCH(axpby)
 OP(axpby) {
-    tile my = tile_share(team, a->y.rows, a->y.cols);
-    for (int64_t r = my.rows.begin; r < my.rows.end; r++) {
-        float *y = row(a->y, r);
-        const float *x = row(a->x, r), *z = a->z.buf ? row(a->z, r) : NULL;
-        for (int64_t j = my.cols.begin; j < my.cols.end; j++)
-            y[j] = z ? a->a * x[j] + a->b * z[j] : a->a * x[j];
-    }
+    if (a->z.buf)
+        EACH_VECTOR(a->y, a->a * AT(a->x) + a->b * AT(a->z));
+    else
+        EACH_VECTOR(a->y, a->a * AT(a->x));
 }
 
 NO_SCRATCH(bias_add)
 OP(bias_add) {
-    tile my = tile_share(team, a->y.rows, a->y.cols);
     const float *b = data(a->b);
-    for (int64_t r = my.rows.begin; r < my.rows.end; r++) {
-        float *y = row(a->y, r);
-        const float *x = row(a->x, r);
-        for (int64_t j = my.cols.begin; j < my.cols.end; j++)
-            y[j] = x[j] + b[j];
-    }
+    EACH_VECTOR(a->y, AT(a->x) + vf_row(b + my.cols.begin, width, i));
 }
 
 SCRATCH(col_sum) {

@@ -5,18 +5,25 @@
 
 #define TILE 4 /* vectors of columns held at once */
 
-/* Columns j0 .. of row r, `count` vectors (a constant for the compiler) of which the last has `last` floats. */
-INLINE void spmm_tile(const be_spmm_args *a, const float *weight, const int32_t *id, int64_t r, int64_t j0,
-                      const int count, int last) {
-    const int64_t *ptr = csr_ptr(&a->a);
-    const int32_t *idx = csr_idx(&a->a);
+typedef struct spmm_view { /* what the loop over entries needs, out of the arguments */
+    const int64_t *ptr;
+    const int32_t *idx, *id;
+    const float *weight, *x;
+    int64_t ld;
+} spmm_view;
+
+/* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted` and `ids` are
+ * constants for the compiler. */
+INLINE void spmm_tile(const be_spmm_args *a, const spmm_view *s, int64_t r, int64_t j0, const int count, int last,
+                      const bool weighted, const bool ids) {
     vf sum[TILE] = {{0}};
-    for (int64_t e = ptr[r]; e < ptr[r + 1]; e++) {
-        const float *x = row(a->x, idx[e]) + j0;
-        float w = weight ? weight[id ? id[e] : e] : 1.0f;
+    const float *columns = s->x + j0;
+    for (int64_t e = s->ptr[r], end = s->ptr[r + 1]; e < end; e++) {
+        const float *x = columns + s->idx[e] * s->ld;
+        float w = weighted ? s->weight[ids ? s->id[e] : e] : 1.0f;
         for (int i = 0; i < count - 1; i++)
             sum[i] += w * vf_load(x + i * VW);
-        sum[count - 1] += w * (last == VW ? vf_load(x + (count - 1) * VW) : vf_load_n(x + (count - 1) * VW, last));
+        sum[count - 1] += w * vf_load_n(x + (count - 1) * VW, last);
     }
     float *y = row(a->y, r) + j0;
     const float *z = a->z.buf ? row(a->z, r) + j0 : NULL;
@@ -25,12 +32,21 @@ INLINE void spmm_tile(const be_spmm_args *a, const float *weight, const int32_t 
         vf out = a->alpha * sum[i];
         if (z)
             out += a->beta * vf_load_n(z + i * VW, part);
-        vf_store_n(y + i * VW, out, part);
+        vf_put(y + i * VW, out, part);
     }
 }
 
+INLINE void spmm_kind(const be_spmm_args *a, const spmm_view *s, int64_t r, int64_t j0, const int count, int last) {
+    if (!s->weight)
+        spmm_tile(a, s, r, j0, count, last, false, false);
+    else if (s->id)
+        spmm_tile(a, s, r, j0, count, last, true, true);
+    else
+        spmm_tile(a, s, r, j0, count, last, true, false);
+}
+
 static void spmm_rows(const be_spmm_args *a, const float *weight, span rows) {
-    const int32_t *id = int_data(a->a.eid);
+    const spmm_view s = {csr_ptr(&a->a), csr_idx(&a->a), int_data(a->a.eid), weight, data(a->x), a->x.ld};
     int64_t d = a->x.cols;
     for (int64_t r = rows.begin; r < rows.end; r++)
         for (int64_t j0 = 0; j0 < d; j0 += TILE * VW) {
@@ -38,16 +54,16 @@ static void spmm_rows(const be_spmm_args *a, const float *weight, span rows) {
             int last = vf_part(width, vf_count(width) - 1);
             switch (vf_count(width)) {
             case 1:
-                spmm_tile(a, weight, id, r, j0, 1, last);
+                spmm_kind(a, &s, r, j0, 1, last);
                 break;
             case 2:
-                spmm_tile(a, weight, id, r, j0, 2, last);
+                spmm_kind(a, &s, r, j0, 2, last);
                 break;
             case 3:
-                spmm_tile(a, weight, id, r, j0, 3, last);
+                spmm_kind(a, &s, r, j0, 3, last);
                 break;
             default:
-                spmm_tile(a, weight, id, r, j0, 4, last);
+                spmm_kind(a, &s, r, j0, 4, last);
             }
         }
 }

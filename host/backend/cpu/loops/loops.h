@@ -145,67 +145,67 @@ INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int
 
 /* ---- dropout and activation ---- */
 
-/* Sixteen blocks of the generator at once, from number `block`: 64 words in the order of their elements. */
-INLINE void drop_words(uint32_t words[64], const be_drop *drop, uint32_t block) {
-    uint32_t c0[16], c1[16], c2[16], c3[16], k0 = drop->key[0], k1 = drop->key[1];
-    for (uint32_t i = 0; i < 16; i++) {
-        c0[i] = block + i;
-        c1[i] = drop->layer;
-        c2[i] = drop->epoch;
-        c3[i] = drop->stream;
+#define DROP_RUN (4 * VW) /* elements that one run of the generator decides */
+
+/* philox4x32_10 of philox.h for VW blocks at once, from number `block`: the factors of DROP_RUN elements. */
+INLINE void drop_run(float keep[DROP_RUN], const be_drop *drop, uint32_t block) {
+    vu c[4] = {{0}}, low[2] = {{0}};
+    for (uint32_t i = 0; i < VW; i++)
+        c[0][i] = block + i;
+    c[1] = (vu){0} + drop->layer;
+    c[2] = (vu){0} + drop->epoch;
+    c[3] = (vu){0} + drop->stream;
+    uint32_t k0 = drop->key[0], k1 = drop->key[1];
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+        vu high0 = vu_product(&low[0], c[0], 0xD2511F53u), high1 = vu_product(&low[1], c[2], 0xCD9E8D57u);
+        c[0] = high1 ^ c[1] ^ k0;
+        c[2] = high0 ^ c[3] ^ k1;
+        c[1] = low[1];
+        c[3] = low[0];
     }
-    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
-        for (int i = 0; i < 16; i++) {
-            uint64_t p0 = (uint64_t)0xD2511F53u * c0[i], p1 = (uint64_t)0xCD9E8D57u * c2[i];
-            c0[i] = (uint32_t)(p1 >> 32) ^ c1[i] ^ k0;
-            c2[i] = (uint32_t)(p0 >> 32) ^ c3[i] ^ k1;
-            c1[i] = (uint32_t)p1;
-            c3[i] = (uint32_t)p0;
-        }
-    for (int i = 0; i < 16; i++) {
-        words[4 * i] = c0[i];
-        words[4 * i + 1] = c1[i];
-        words[4 * i + 2] = c2[i];
-        words[4 * i + 3] = c3[i];
+    for (int w = 0; w < 4; w++) {
+        vf kept = vf_pick((vi)(c[w] >= drop->threshold), vf_set(drop->scale), vf_set(0.0f));
+        for (int i = 0; i < VW; i++)
+            keep[4 * i + w] = kept[i];
     }
 }
 
-/* keep[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop): philox4x32_10 of philox.h, many
- * blocks at a time. */
+/* keep[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop). */
 INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_t count) {
     for (int64_t i = 0; i < count;) {
-        int64_t skip = (first + i) % 4, some = count - i < 64 - skip ? count - i : 64 - skip;
-        if (skip + some <= 16) { /* a short row: block by block */
-            for (int64_t end = i + some; i < end;) {
-                int64_t element = first + i;
-                philox_block bits = philox4x32_10((uint32_t)(element / 4), drop->layer, drop->epoch, drop->stream,
-                                                  drop->key[0], drop->key[1]);
-                for (int64_t lane = element % 4; lane < 4 && i < end; lane++, i++)
-                    keep[i] = bits.v[lane] >= drop->threshold ? drop->scale : 0.0f;
-            }
-        } else {
-            uint32_t words[64];
-            drop_words(words, drop, (uint32_t)((first + i) / 4));
-            for (int64_t w = 0; w < some; w++)
-                keep[i + w] = words[skip + w] >= drop->threshold ? drop->scale : 0.0f;
-            i += some;
-        }
+        int64_t skip = (first + i) % 4, some = count - i < DROP_RUN - skip ? count - i : DROP_RUN - skip;
+        float run[DROP_RUN];
+        drop_run(run, drop, (uint32_t)((first + i) / 4));
+        memcpy(keep + i, run + skip, (size_t)some * sizeof(float));
+        i += some;
     }
 }
 
 /* max(v, 0); NaN is kept: it must be seen. */
 INLINE vf vf_relu(vf v) { return vf_pick(v <= 0.0f, vf_set(0.0f), v); }
 
-/* Drops elements of a finished row of `cols` floats whose first element is number `first`. */
-INLINE void drop_row(float *y, int64_t cols, const be_drop *drop, int64_t first) {
-    float keep[256];
+/* Drops elements of finished rows r .. end-1 of y. Elements are numbered row after row, so that rows share runs. */
+INLINE void drop_rows(be_mat y, int64_t r, int64_t end, const be_drop *drop) {
     if (drop->rate == 0.0f)
         return;
-    for (int64_t j0 = 0; j0 < cols; j0 += 256) {
-        int64_t count = cols - j0 < 256 ? cols - j0 : 256;
-        drop_factors(keep, drop, first + j0, count);
-        for (int64_t j = 0; j < count; j++)
-            y[j0 + j] = keep[j] != 0.0f ? y[j0 + j] * keep[j] : 0.0f;
+    float keep[DROP_RUN];
+    int64_t element = r * y.cols, last = end * y.cols, j = 0;
+    while (element < last) {
+        int64_t some = last - element < DROP_RUN ? last - element : DROP_RUN;
+        drop_factors(keep, drop, element, some);
+        for (int64_t i = 0; i < some;) { /* up to the end of the run or of the row */
+            int64_t part = y.cols - j < some - i ? y.cols - j : some - i;
+            float *at = row(y, r) + j;
+            for (int64_t k = 0; k < part; k++)
+                at[k] = keep[i + k] != 0.0f ? at[k] * keep[i + k] : 0.0f;
+            i += part;
+            j += part;
+            if (j == y.cols) {
+                j = 0;
+                r++;
+            }
+        }
+        element += some;
     }
 }
 

@@ -49,6 +49,8 @@ INLINE vf vf_load_n(const float *p, int n) { return (vf)_mm256_maskload_ps(p, vf
 INLINE void vf_store_n(float *p, vf v, int n) { _mm256_maskstore_ps(p, vf_mask_n(n), (__m256)v); }
 #else
 INLINE vf vf_load_n(const float *p, int n) {
+    if (n == VW)
+        return vf_load(p);
     vf v = {0};
     for (int i = 0; i < n; i++)
         v[i] = p[i];
@@ -57,6 +59,33 @@ INLINE vf vf_load_n(const float *p, int n) {
 INLINE void vf_store_n(float *p, vf v, int n) {
     for (int i = 0; i < n; i++)
         p[i] = v[i];
+}
+#endif
+
+/* The high and low halves of the products of 32-bit lanes with one factor. */
+#if defined(__AVX512F__)
+INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
+    __m512i f = _mm512_set1_epi32((int)factor), even = _mm512_mul_epu32((__m512i)x, f);
+    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64((__m512i)x, 32), f);
+    *low = (vu)_mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
+    return (vu)_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
+}
+#elif defined(__AVX2__)
+INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
+    __m256i f = _mm256_set1_epi32((int)factor), even = _mm256_mul_epu32((__m256i)x, f);
+    __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)x, 32), f);
+    *low = (vu)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
+    return (vu)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+}
+#else
+INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
+    vu high = *low = x;
+    for (int i = 0; i < VW; i++) {
+        uint64_t product = (uint64_t)x[i] * factor;
+        (*low)[i] = (uint32_t)product;
+        high[i] = (uint32_t)(product >> 32);
+    }
+    return high;
 }
 #endif
 
@@ -149,13 +178,14 @@ INLINE vf vf_row(const float *row, int64_t d, int64_t i) {
     int part = vf_part(d, i);
     return part == VW ? vf_load(row + i * VW) : vf_load_n(row + i * VW, part);
 }
-INLINE void vf_row_set(float *row, int64_t d, int64_t i, vf v) {
-    int part = vf_part(d, i);
+/* A whole store where it can be one: partial stores are slow on some processors, partial loads are not. */
+INLINE void vf_put(float *p, vf v, int part) {
     if (part == VW)
-        vf_store(row + i * VW, v);
+        vf_store(p, v);
     else
-        vf_store_n(row + i * VW, v, part);
+        vf_store_n(p, v, part);
 }
+INLINE void vf_row_set(float *row, int64_t d, int64_t i, vf v) { vf_put(row + i * VW, v, vf_part(d, i)); }
 
 /* Columns 0 .. d-1 of VW rows as vectors over the rows: out[j] holds column j. Rows from `rows` on count as zeros. */
 INLINE void vf_load_columns(vf *out, const float *first, int64_t ld, int rows, int64_t d) {

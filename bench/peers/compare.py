@@ -1,0 +1,144 @@
+"""compare.py: epochs of fathom and of PyTorch Geometric in turns on one machine, and the table of ratios; then the
+instance information gain against numpy. See README.md; called by ./run, which has the options."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROWS = [("cora", "gcn", 2), ("cora", "gcn", 15), ("cora", "gcn", 30), ("cora", "gat", 15), ("cora", "sgc", 60),
+        ("citeseer", "gcn", 15), ("pubmed", "gcn", 15), ("coauthor-cs", "gcn", 15)]
+GAINS = ["cora", "citeseer"]
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="run", description="fathom and PyTorch Geometric in turns: a table of ratios")
+    p.add_argument("--fathom", default=os.path.join(HERE, "..", "..", "build", "fathom"), help="the command")
+    p.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
+    p.add_argument("--rounds", type=int, default=5, help="turns of each side per row")
+    p.add_argument("--seconds", type=float, default=1.0, help="of each turn")
+    p.add_argument("--only", default="", help="rows with this in them: 'cora gcn 15'")
+    p.add_argument("--json", help="write the figures to this file")
+    return p.parse_args()
+
+
+class Worker:
+    """One form of one network in a process of its own."""
+
+    def __init__(self, form, path, model, layers, threads):
+        words = [sys.executable, os.path.join(HERE, "worker.py"), form, path, model, str(layers), str(threads)]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.torch = json.loads(self.process.stdout.readline())["torch"]
+        self.epochs, self.ms, self.peak = 3, [], 0.0
+
+    def turn(self, keep, seconds):
+        self.process.stdin.write(f"{self.epochs}\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        assert answer["loss"] == answer["loss"], "the loss of PyTorch is not a number"
+        self.peak = answer["peak_mb"]
+        self.epochs = max(3, min(300, round(1e3 * seconds / statistics.median(answer["ms"]))))
+        if keep:
+            self.ms += answer["ms"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Fathom:
+    def __init__(self, options, data, model, layers):
+        self.words = [options.fathom, "train", "--device", "cpu", "--threads", str(options.threads), "--data", data,
+                      "--model", model, "--norm", "group", "--layers", str(layers), "--quiet", "--json"]
+        self.epochs, self.ms, self.peak = 5, [], 0.0
+
+    def turn(self, keep, seconds):
+        words = self.words + ["--epochs", str(self.epochs)]
+        answer = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        median = answer["time"]["median_epoch_ms"]
+        self.peak = answer["memory"]["peak_rss_bytes"] / 2**20
+        self.epochs = max(5, min(3000, round(1e3 * seconds / median)))
+        if keep:
+            self.ms.append(median)  # a median of each turn: the turns are as long as PyTorch's
+
+
+def compare_row(options, folder, data, model, layers):
+    path = converted(options, folder, data)
+    sides = {"fathom": Fathom(options, data, model, layers)}
+    for form in ["users"] + (["strongest"] if model != "gat" else []):
+        sides[form] = Worker(form, path, model, layers, options.threads)
+    for turn in range(options.rounds + 1):  # the first is the warm-up
+        for side in sides.values():
+            side.turn(turn > 0, options.seconds)
+    result = {name: {"ms": statistics.median(side.ms), "peak_mb": side.peak} for name, side in sides.items()}
+    for side in sides.values():
+        if isinstance(side, Worker):
+            result["torch"] = side.torch
+            side.close()
+    return result
+
+
+def converted(options, folder, data):
+    path = os.path.join(folder, data + ".npz")
+    if not os.path.exists(path):
+        subprocess.run([options.fathom, "data", "convert", data, "-o", path, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
+    return path
+
+
+def compare_gain(options, folder, data):
+    import numpy as np
+    path, logits = converted(options, folder, data), os.path.join(folder, "h.npy")
+    z = np.load(path)
+    h = np.random.default_rng(1).standard_normal((len(z["labels"]), int(z["classes"][0]))).astype(np.float32)
+    np.save(logits, h)
+    bench = [options.fathom, "bench", "--what", "metrics", "--only", data, "--device", "cpu", "--threads",
+             str(options.threads), "--seconds", str(options.seconds), "--quiet", "--json"]
+    peers, own = [], []
+    for _ in range(min(3, options.rounds)):
+        answer = subprocess.run([sys.executable, os.path.join(HERE, "gain.py"), path, logits], check=True,
+                                capture_output=True, text=True).stdout
+        peers += json.loads(answer)["seconds"][1:]  # the first warms up
+        rows = json.loads(subprocess.run(bench, check=True, capture_output=True, text=True).stdout)["devices"][0]["rows"]
+        own += [r["median_s"] for r in rows if r["name"] == "instance information gain" and r["shape"] == data]
+    value = subprocess.run([options.fathom, "metrics", "--embeddings", logits, "--data", data, "--quiet", "--json"],
+                           check=True, capture_output=True, text=True).stdout
+    return {"numpy_s": statistics.median(peers), "fathom_s": statistics.median(own),
+            "numpy_gain": json.loads(answer)["gain"],
+            "fathom_gain": json.loads(value)["instance_information_gain"]}
+
+
+def main():
+    options, table, gains = arguments(), [], []
+    print(f"| epoch of ({options.threads} threads) | fathom | PyG, as users write it | ratio | strongest PyTorch | ratio |")
+    print("|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for data, model, layers in ROWS:
+            if options.only not in f"{data} {model} {layers}":
+                continue
+            try:
+                r = compare_row(options, folder, data, model, layers)
+            except subprocess.CalledProcessError as error:
+                print(f"| {data} {model} {layers} | {(error.stderr or 'failed').strip()} | | | | |", flush=True)
+                continue
+            table.append({"data": data, "model": model, "layers": layers, **r})
+            cell = lambda side: f"{r[side]['ms']:.4g} ms, {r[side]['peak_mb']:.0f} MB" if side in r else "-"
+            times = lambda side: f"{r[side]['ms'] / r['fathom']['ms']:.1f}" if side in r else "-"
+            print(f"| {data} {model.upper()} + group norm, {layers} layers | {cell('fathom')} | {cell('users')} | "
+                  f"{times('users')} | {cell('strongest')} | {times('strongest')} |", flush=True)
+        if not options.only:
+            print("\n| instance information gain | fathom | numpy | ratio | difference of the values |\n|---|---|---|---|---|")
+            for data in GAINS:
+                g = compare_gain(options, folder, data)
+                gains.append({"data": data, **g})
+                print(f"| {data} | {1e3 * g['fathom_s']:.3g} ms | {1e3 * g['numpy_s']:.3g} ms | "
+                      f"{g['numpy_s'] / g['fathom_s']:.1f} | {abs(g['numpy_gain'] - g['fathom_gain']):.1e} |", flush=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"threads": options.threads, "rows": table, "gains": gains}, file, indent=1)
+
+
+main()

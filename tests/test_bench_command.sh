@@ -1,0 +1,114 @@
+# test_bench_command.sh - `fathom bench` and `fathom bench compare` from outside.
+need_command
+command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
+
+# field EXPRESSION FILE: a value of the document d.
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
+same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
+one_sentence() {
+    same "$(wc -l <err)" 1 "lines of an error: $(cat err)"
+    grep -q "^fathom: .*$1" err || fail "the sentence '$(cat err)' does not say '$1'"
+}
+bench() { "$FATHOM" bench --threads 1 --seconds 0.005 "$@"; }
+
+# --- every kind of measurement gives a table, a page and a document
+bench --device cpu --only group_apply -o ops.json --html ops.html >out 2>err
+grep -q 'group_apply .*n=2708 d=16 G=10 .*%' out || fail "no line about group_apply: $(cat out)"
+grep -q '^core to core: [0-9]* ns$' out || [ "$(nproc)" = 1 ] || fail "no core-to-core figure: $(cat out)"
+grep -q '^written: ops.json$' err || fail "it does not say what it wrote: $(cat err)"
+grep -q '</html>' ops.html || fail "the page is not whole"
+same "$(field "d['fathom_bench'], d['what'], len(d['devices'])" ops.json)" "(1, 'ops', 1)" "head of the document"
+same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s']" roof
+same "$(field "all(d['devices'][0]['roof'].values())" ops.json)" True "the roof is measured"
+same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" ops.json)" \
+    "['n=2708 d=16 G=10', 'n=18333 d=16 G=10', 'n=2708 d=256 G=10']" shapes
+same "$(field "all(0 < r['q1_s'] <= r['median_s'] <= r['q3_s'] and r['gflop_s'] > 0 and r['gb_s'] > 0 and r['of_roof'] > 0 for r in d['devices'][0]['rows'])" ops.json)" True rows
+same "$(field "all(d['machine'][k] for k in ('system', 'cores', 'clock')) and all(d['devices'][0][k] for k in ('word', 'name', 'driver', 'backend'))" ops.json)" True "facts about the machine"
+# flops of group_apply: 2 n d G + 4 n d
+same "$(field "round(d['devices'][0]['rows'][0]['gflop_s'] * d['devices'][0]['rows'][0]['median_s'] * 1e9)" ops.json)" \
+    $((2 * 2708 * 16 * 10 + 4 * 2708 * 16)) "operations of group_apply"
+
+for what in epoch metrics; do
+    FATHOM_DATA= bench --device cpu --what $what --only embedded --json >$what.json 2>err
+    same "$(field "d['what'], [r['missing'] for r in d['devices'][0]['rows']][0]" $what.json)" "('$what', None)" "$what"
+done
+# a data set that is not here is named, not an error
+FATHOM_DATA= XDG_CACHE_HOME=$PWD/empty bench --device cpu --what epoch --only cora --json >cora.json
+same "$(field "all('fathom data get cora' in r['missing'] for r in d['devices'][0]['rows'])" cora.json)" True "missing data"
+
+# --- several devices, each once
+expect_exit 0 bench --device cpu,auto,0 --only fill --json
+same "$(field "[x['word'] for x in d['devices']].count('cpu')" out)" 1 "a device named three times"
+
+# --- wrong use
+expect_exit 3 bench --device nowhere
+one_sentence nowhere
+expect_exit 3 bench --device cpu,nowhere
+one_sentence nowhere
+expect_exit 2 bench --what nothing
+one_sentence "did you mean\|ops"
+expect_exit 2 bench --device cpu --only "no such row"
+one_sentence "no such row"
+expect_exit 2 bench --seconds 0
+one_sentence "--seconds"
+mkdir -p folder
+bench --device cpu --only fill -o folder >out 2>err && fail "-o of a folder is taken"
+one_sentence folder
+
+# --- compare: files with known times
+made() { # NAME MEDIAN SPREAD DEVICE...
+    python3 - "$@" <<'PY'
+import json, sys
+name, median, spread, words = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
+row = lambda n, m: dict(name=n, shape="s", missing=None, median_s=m, q1_s=m * (1 - spread), q3_s=m * (1 + spread))
+device = lambda w: dict(word=w, name=w, driver="x", rows=[row("a", median), row("b", 1.0),
+                                                         dict(name="c", shape="s", missing="not here")])
+json.dump(dict(fathom_bench=1, what="ops", version="0", devices=[device(w) for w in words]), open(name, "w"))
+PY
+}
+made base.json 2.0 0.05 cpu
+made fast.json 1.0 0.05 cpu
+made slow.json 3.0 0.05 cpu
+made near.json 1.95 0.001 cpu
+made noisy.json 1.5 0.4 cpu
+made other.json 1.0 0.05 opencl:0
+made two.json 1.0 0.05 cpu opencl:0
+made three.json 1.0 0.05 opencl:1 opencl:2
+expect_exit 0 "$FATHOM" bench compare base.json fast.json slow.json near.json noisy.json --json
+same "$(field "[[(r['name'], '%.2f' % r['speed_up'], r['verdict'], r['beyond_noise']) for r in c['rows']][0] for c in d['comparisons']]" out)" \
+    "[('a', '2.00', 'faster', True), ('a', '0.67', 'slower', True), ('a', '1.03', 'same', False), ('a', '1.33', 'same', False)]" verdicts
+same "$(field "[(c['faster'], c['slower'], c['same'], len(c['rows'])) for c in d['comparisons']][0]" out)" "(1, 0, 1, 2)" counts
+expect_exit 0 "$FATHOM" bench compare base.json fast.json
+grep -q '2.00x faster' out || fail "compare prints: $(cat out)"
+grep -q '1 faster, 0 slower, 1 within the noise; 1.41x as fast on the whole' out || fail "compare ends: $(cat out)"
+expect_exit 0 "$FATHOM" bench compare base.json other.json # one device each: they are compared
+expect_exit 0 "$FATHOM" bench compare two.json base.json --json
+same "$(field "[r['device'] for r in d['comparisons'][0]['rows']]" out)" "['cpu', 'cpu']" "devices in common"
+expect_exit 4 "$FATHOM" bench compare two.json three.json
+one_sentence "in common"
+expect_exit 4 "$FATHOM" bench compare ops.json epoch.json
+one_sentence "one kind"
+expect_exit 0 "$FATHOM" bench compare ops.json ops.json
+grep -q ' 0 faster, 0 slower, 3 within the noise; 1.00x' out || fail "a file differs from itself: $(cat out)"
+expect_exit 2 "$FATHOM" bench compare base.json
+one_sentence B.json
+for text in '' '{' '[]' '{"fathom_bench":1}' '{"devices":[]}' "$(head -c 700 ops.json)"; do
+    printf '%s' "$text" >bad.json
+    expect_exit 4 "$FATHOM" bench compare base.json bad.json
+    one_sentence bad.json
+    expect_exit 4 "$FATHOM" bench compare bad.json base.json --json
+    same "$(field "d['error']['code']" out)" 4 "a damaged file with --json"
+done
+expect_exit 4 "$FATHOM" bench compare base.json not-there.json
+one_sentence not-there.json
+
+# --- memory that runs out is a sentence too
+for n in 1 2 3 5 8 13 21 34 55 89; do
+    code=0
+    FATHOM_FAIL_ALLOC=$n "$FATHOM" bench compare base.json fast.json slow.json >out 2>err || code=$?
+    case $code in
+    0) break ;;
+    6) one_sentence "" ;;
+    *) fail "allocation $n failed and compare exits with $code: $(cat err)" ;;
+    esac
+done

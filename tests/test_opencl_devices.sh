@@ -1,0 +1,68 @@
+# test_opencl_devices.sh - what a machine may look like: no driver, platforms without devices, a cache that cannot be
+# written, two equal devices, no module, no libOpenCL. Each is an ordinary case with a clear line.
+# labels: opencl asan-skip
+need_command
+[ -f "$BUILD_DIR/fathom_opencl.so" ] || skip "built without OpenCL"
+# listed WORDS: devices lists the CPU, says WORDS, and the command computes on the CPU.
+listed() {
+    expect_exit 0 "$FATHOM" devices
+    grep -q '^ \*0 *cpu ' out || fail "the CPU is not chosen: $(cat out)"
+    cat out err >both
+    grep -q -- "$1" both || fail "devices says '$(cat both)', not '$1'"
+    expect_exit 0 "$FATHOM" selftest --device auto --op fill
+    expect_exit 3 "$FATHOM" selftest --device opencl:0 --op fill
+    grep -q "^fathom: unknown device 'opencl:0'" err || fail "opencl:0 is refused with: $(cat err)"
+}
+
+# --- no driver at all
+(
+    export OCL_ICD_VENDORS=/nonexistent
+    listed 'no OpenCL driver is installed (clGetPlatformIDs: CL_PLATFORM_NOT_FOUND_KHR); install'
+)
+
+# --- no module, and a module whose libraries do not load
+(
+    export FATHOM_MODULE_DIR=$TEST_TMP/empty
+    mkdir -p empty
+    listed 'the OpenCL module fathom_opencl.so is not there'
+)
+(
+    mkdir -p broken
+    echo 'not a library' >broken/libOpenCL.so.1
+    export LD_LIBRARY_PATH=$TEST_TMP/broken
+    listed 'the OpenCL module does not load: .*libOpenCL.so.1'
+)
+
+# --- platforms that have no device, and PoCL's cache
+"$FATHOM" devices >list 2>notes
+grep -q 'opencl:0' list || skip "the rest needs PoCL; pocl-opencl-icd brings it"
+if [ -e /etc/OpenCL/vendors/rusticl.icd ]; then
+    env -u RUSTICL_ENABLE "$FATHOM" devices >out 2>err
+    grep -q 'platform rusticl has no device .*RUSTICL_ENABLE=llvmpipe' err || fail "no word about rusticl: $(cat err)"
+fi
+if [ -e /etc/OpenCL/vendors/pocl.icd ]; then
+    mkdir -p vendors
+    cp /etc/OpenCL/vendors/pocl.icd vendors/
+    export OCL_ICD_VENDORS=$TEST_TMP/vendors
+    (
+        export POCL_CACHE_DIR=/proc/nothing
+        listed 'platform Portable Computing Language has no device .*POCL_CACHE_DIR'
+    )
+    # two equal devices stay two: only cards with one identity are merged
+    (
+        export POCL_DEVICES='pthread pthread'
+        expect_exit 0 "$FATHOM" devices
+        grep -q 'opencl:0' out || fail "the first of two is missing: $(cat out)"
+        grep -q 'opencl:1' out || fail "the second of two is missing: $(cat out)"
+        expect_exit 0 "$FATHOM" selftest --device opencl:1 --op spmm
+        expect_exit 0 "$FATHOM" selftest --device opencl:0:1 --op fill
+    )
+    unset OCL_ICD_VENDORS
+fi
+if command -v clinfo >/dev/null; then
+    clinfo -l 2>/dev/null | sed -n 's/^.*-- Device #[0-9]*: //p' >theirs
+    expect_exit 0 "$FATHOM" devices --json
+    while read -r name; do
+        grep -qF -- "$name" out || fail "clinfo lists '$name', fathom does not"
+    done <theirs
+fi

@@ -1,0 +1,22 @@
+# test_opencl_intel.sh - every operation on Intel's OpenCL runtime for CPUs, brought by pip into a folder of its own
+# (225 MB, so only with --devices all).
+# labels: opencl asan-skip
+need_command
+[ "${FATHOM_TEST_DEVICES:-}" = all ] || skip "only with ./quickstart test --devices all (it downloads 225 MB)"
+[ "$(uname -m)" = x86_64 ] || skip "Intel's runtime is for x86-64"
+command -v python3 >/dev/null || skip "python3 is not there to fetch Intel's runtime with"
+place=$HOME/.cache/fathom/intel-opencl
+if [ ! -e "$place/lib/libintelocl.so" ]; then
+    rm -rf "$place"
+    mkdir -p "$(dirname "$place")"
+    { python3 -m venv "$place" && "$place/bin/pip" install -q intel-opencl-rt intel-cmplr-lib-rt; } >log 2>&1 ||
+        skip "Intel's runtime cannot be fetched: $(tail -1 log)"
+fi
+mkdir vendors
+echo "$place/lib/libintelocl.so" >vendors/intel.icd
+export OCL_ICD_VENDORS=$TEST_TMP/vendors LD_LIBRARY_PATH=$place/lib
+"$FATHOM" devices >list 2>notes
+grep -q 'opencl:0' list || fail "Intel's runtime shows no device: $(cat list notes)"
+expect_exit 0 "$FATHOM" selftest --device opencl:0
+tail -1 out | grep -q ' 0 failed' || fail "$(tail -1 out)"
+TEST_DEVICE=opencl:0 expect_exit 0 "$BUILD_DIR/tests/test_opencl_ops"

@@ -1,0 +1,48 @@
+# test_opencl_kernels.sh - kernels from a folder (FATHOM_CL_DIR): the same results, a wrong kernel is found and named, a
+# build error shows the device's own log with file and line, and a folder that cannot be trusted is refused.
+# labels: opencl asan-skip
+need_command
+"$FATHOM" devices >list 2>/dev/null
+grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+mkdir kernels
+cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
+export FATHOM_CL_DIR=$TEST_TMP/kernels
+
+expect_exit 0 "$FATHOM" selftest --device opencl:0 --op bias_add
+
+sed -i 's/+ b\[bo + j\]/- b[bo + j]/' kernels/pointwise.cl
+cmp -s kernels/pointwise.cl "$SOURCE_DIR/cl/pointwise.cl" && fail "the kernel was not changed"
+expect_exit 5 "$FATHOM" selftest --device opencl:0
+grep -q 'first bias_add' err || fail "a wrong bias_add is not named: $(cat err)"
+grep -q '^bias_add .*FAILED' out || fail "the table does not show it: $(cat out)"
+
+cp "$SOURCE_DIR/cl/pointwise.cl" kernels/
+line=$(grep -n '__kernel void fill' kernels/pointwise.cl | cut -d: -f1)
+sed -i "${line}s/__global float/__global flaot/" kernels/pointwise.cl
+expect_exit 5 "$FATHOM" selftest --device opencl:0 --op fill
+cat out err >both
+grep -q 'clBuildProgram(pointwise.cl): CL_BUILD_PROGRAM_FAILURE' both || fail "the call is not named: $(cat both)"
+grep -q "pointwise.cl:$line:.*flaot" both || fail "the log does not name line $line of pointwise.cl: $(cat both)"
+
+# the product check is made before the device is trusted
+cp "$SOURCE_DIR/cl/pointwise.cl" kernels/
+sed -i 's/c2 += \*a2/c2 += *a1/' kernels/dense.cl
+cmp -s kernels/dense.cl "$SOURCE_DIR/cl/dense.cl" && fail "the product was not changed"
+expect_exit 3 "$FATHOM" selftest --device opencl:0 --op fill
+grep -q '^fathom: .* multiplies matrices wrongly with .*gemm_tile (dense.cl)' err || fail "said: $(cat err)"
+
+FATHOM_CL_DIR=$TEST_TMP/nowhere expect_exit 2 "$FATHOM" selftest --device opencl:0 --op fill
+grep -q 'FATHOM_CL_DIR: .*nowhere is not a folder' err || fail "said: $(cat err)"
+rm kernels/dense.cl
+expect_exit 2 "$FATHOM" selftest --device opencl:0 --op fill
+grep -q 'FATHOM_CL_DIR: .*dense.cl cannot be read' err || fail "said: $(cat err)"
+if [ "$(id -u)" = 0 ]; then
+    cp "$SOURCE_DIR/cl/dense.cl" kernels/
+    chown 65534 kernels
+    expect_exit 0 "$FATHOM" devices
+    mkdir other
+    chown 65534 other
+    # root may read everything, so only the owner of the folder speaks: not root, not this user
+    FATHOM_CL_DIR=$TEST_TMP/other expect_exit 2 "$FATHOM" selftest --device opencl:0 --op fill
+    grep -q 'belongs to another user' err || fail "said: $(cat err)"
+fi

@@ -1,0 +1,62 @@
+/* test_opencl_memory.c - a device that really runs out of memory: PoCL made to have 1 GiB.
+ * labels: opencl asan-skip */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "support/support.h"
+
+static be_device *dev;
+
+void setUp(void) {
+    if (!dev || be_device_info(dev)->memory_bytes > (INT64_C(1) << 30))
+        TEST_IGNORE_MESSAGE("no PoCL here whose memory can be limited; pocl-opencl-icd brings it");
+}
+
+void tearDown(void) {}
+
+static void one_piece_too_large(void) {
+    be_buf *buf = NULL;
+    size_t bytes = (size_t)be_device_info(dev)->max_alloc_bytes + 1;
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "%zu bytes", bytes);
+    TEST_ASSERT_EQUAL_INT(FATHOM_MEMORY, be_alloc(dev, &buf, bytes, "hidden activations"));
+    TEST_ASSERT_NULL(buf);
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(fathom_last_error(), wanted), fathom_last_error());
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(fathom_last_error(), "hidden activations"), fathom_last_error());
+}
+
+/* Every piece fits, all of them do not: a sentence with the bytes wanted and there, and the device goes on. */
+static void all_pieces_together_too_large(void) {
+    enum { PIECES = 8 };
+    be_buf *buf[PIECES] = {NULL};
+    size_t bytes = (size_t)be_device_info(dev)->max_alloc_bytes;
+    fathom_status status = FATHOM_OK;
+    int got = 0;
+    while (got < PIECES && (status = be_alloc(dev, &buf[got], bytes, "hidden activations")) == FATHOM_OK)
+        got++;
+    TEST_ASSERT_EQUAL_INT(FATHOM_MEMORY, status);
+    const char *sentence = fathom_last_error();
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(sentence, "hidden activations: 268435456 bytes are wanted"), sentence);
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(sentence, "of the 1073741824 bytes"), sentence);
+    for (int i = 0; i < got; i++)
+        be_free(dev, buf[i]);
+    float value = 0.0f;
+    be_buf *small = NULL;
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(dev, &small, 64, "a line"));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(dev, &(be_fill_args){.y = be_view(small, 0, 1, 16), .value = 3.0f}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_download(dev, &value, small, 0, sizeof value));
+    TEST_ASSERT_EQUAL_FLOAT(3.0f, value);
+    be_free(dev, small);
+}
+
+int main(void) {
+    setenv("POCL_MEMORY_LIMIT", "1", 1);
+    if (be_open(&dev, "opencl:0", NULL) != FATHOM_OK)
+        dev = NULL;
+    UNITY_BEGIN();
+    RUN_TEST(one_piece_too_large);
+    RUN_TEST(all_pieces_together_too_large);
+    be_close(dev);
+    return support_end();
+}

@@ -1,0 +1,29 @@
+# test_opencl_oclgrind.sh - every operation under Oclgrind with race, uninitialised memory and API checks. Its exit code
+# means nothing: the log must be empty, no runtime error printed, and a kernel with a race must be caught.
+# labels: opencl asan-skip
+need_command
+command -v oclgrind >/dev/null || skip "oclgrind is not installed; the package of that name brings it"
+[ -x "$BUILD_DIR/tests/test_opencl_ops" ] || skip "the operation tests are not built"
+
+# Without -O0 an instruction it does not know ruins results silently.
+simulate() {
+    rm -f races.log
+    timeout 500 oclgrind --data-races --uninitialized --check-api --build-options -O0 --max-errors 20 \
+        --log races.log "$@" >sim.out 2>sim.err
+}
+clean() { [ ! -s races.log ] && ! grep -q 'runtime error detected' sim.err; }
+
+# --- the detector works: a store to one place by all items is a race
+mkdir kernels
+cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
+sed -i 's/y\[yo + (long)r \* yld + j\] = value;/y[yo] = (float)i;/' kernels/pointwise.cl
+cmp -s kernels/pointwise.cl "$SOURCE_DIR/cl/pointwise.cl" && fail "the kernel was not changed"
+FATHOM_CL_DIR=$TEST_TMP/kernels simulate "$FATHOM" selftest --device opencl:0 --op fill || true
+clean && fail "a kernel with a race passes: $(cat sim.out sim.err)"
+
+# --- the operations, up to a size that a simulator can take
+largest=1500
+[ "${FATHOM_TEST_DEVICES:-}" != all ] || largest=60000
+TEST_LARGEST=$largest simulate "$BUILD_DIR/tests/test_opencl_ops" || fail "a case fails: $(cat sim.out sim.err)"
+grep -q 'every_case_passes:PASS' sim.out || fail "the cases did not run: $(cat sim.out sim.err)"
+clean || fail "Oclgrind complains: $(head -40 races.log) $(cat sim.err)"

@@ -1,0 +1,192 @@
+/* test_opencl_ops.c - every operation on an OpenCL device: the cases and their oracles, the same bits twice, the
+ * host's masks bit for bit, and what an operation may cost in launches, reads, builds and memory.
+ *   TEST_DEVICE   another device than opencl:0
+ *   TEST_LARGEST  cases with more than this many elements are left out (for simulators)
+ * labels: opencl */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "cases/cases.h"
+#include "core/random.h"
+#include "support/support.h"
+
+static be_device *dev;
+static long largest;
+static char text[512];
+
+void setUp(void) {
+    if (!dev)
+        TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
+}
+
+void tearDown(void) {}
+
+static bool left_out(const op_case *c) {
+    long k = c->k > 0 ? c->k : 1, n = c->n, d = c->d > 0 ? c->d : 1;
+    bool pairs = c->op == BE_OP_pair_fold || c->op == BE_OP_pair_fold_sparse || c->op == BE_OP_mad_fold;
+    return largest > 0 && (pairs ? n * n * d : n * d * k) > largest;
+}
+
+static void every_case_passes(void) {
+    int count, ran = 0;
+    const op_case *cases = cases_all(&count);
+    for (int i = 0; i < count; i++) {
+        case_result r;
+        if (left_out(&cases[i]))
+            continue;
+        fathom_status status = case_run(dev, &cases[i], &r);
+        snprintf(text, sizeof text, "%s, %s: %s", be_op_name(cases[i].op), cases[i].name,
+                 status == FATHOM_OK ? r.detail : fathom_last_error());
+        TEST_ASSERT_TRUE_MESSAGE(status == FATHOM_OK && r.passed, text);
+        ran++;
+    }
+    TEST_ASSERT_GREATER_OR_EQUAL_INT_MESSAGE(largest ? BE_OP_COUNT : count, ran, "too few cases ran");
+}
+
+static void every_operation_has_a_case_here(void) {
+    int count, cases_of[BE_OP_COUNT] = {0};
+    const op_case *cases = cases_all(&count);
+    for (int i = 0; i < count; i++)
+        cases_of[cases[i].op] += !left_out(&cases[i]);
+    for (int op = 0; op < BE_OP_COUNT; op++)
+        TEST_ASSERT_GREATER_THAN_INT_MESSAGE(0, cases_of[op], be_op_name((be_op)op));
+}
+
+static void the_same_call_gives_the_same_bits(void) {
+    int count;
+    const op_case *cases = cases_all(&count);
+    for (int i = 0; i < count; i++) {
+        case_result first, second;
+        if (left_out(&cases[i]))
+            continue;
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, case_run(dev, &cases[i], &first));
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, case_run(dev, &cases[i], &second));
+        snprintf(text, sizeof text, "%s, %s", be_op_name(cases[i].op), cases[i].name);
+        TEST_ASSERT_TRUE_MESSAGE(first.bits == second.bits, text);
+    }
+}
+
+/* dropout of a matrix of ones shows the mask itself. */
+static void masks_are_those_of_the_host(void) {
+    enum { ROWS = 37, COLS = 29, SIZE = ROWS * COLS };
+    const uint64_t seed = 0x123456789abcdef0u;
+    static float host[SIZE];
+    be_buf *buf = NULL;
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(dev, &buf, be_floats(SIZE), "mask"));
+    be_mat x = be_view(buf, 0, ROWS, COLS);
+    be_act act = {.drop = be_drop_make(0.6f, seed, RANDOM_DROPOUT, 7, 3)};
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(dev, &(be_fill_args){.y = x, .value = 1.0f}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_activate(dev, &(be_activate_args){.y = x, .x = x, .act = act}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_download(dev, host, buf, 0, be_floats(SIZE)));
+    be_free(dev, buf);
+    int kept = 0;
+    for (uint64_t i = 0; i < SIZE; i++) {
+        float want = random_bits(seed, RANDOM_DROPOUT, 7, 3, i) < act.drop.threshold ? 0.0f : act.drop.scale;
+        TEST_ASSERT_EQUAL_MEMORY(&want, &host[i], sizeof want);
+        kept += want > 0.0f;
+    }
+    TEST_ASSERT_INT_WITHIN(SIZE / 10, SIZE * 4 / 10, kept);
+}
+
+/* The most launches an operation may take; those that are not named take one. */
+static int64_t most_launches(be_op op) {
+    switch (op) {
+    case BE_OP_group_backward_rows:
+        return 5;
+    case BE_OP_gat_backward_scores:
+        return 4;
+    case BE_OP_norm_sums:
+    case BE_OP_pair_fold_sparse:
+        return 3;
+    case BE_OP_gemm:
+    case BE_OP_col_sum:
+    case BE_OP_col_stats:
+    case BE_OP_pair_apply:
+    case BE_OP_pair_backward:
+    case BE_OP_group_stats:
+    case BE_OP_group_apply:
+    case BE_OP_group_backward_sums:
+    case BE_OP_softmax_xent:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+static void a_steady_operation_only_launches(void) {
+    int count;
+    const op_case *cases = cases_all(&count);
+    for (int i = 0; i < count; i++) {
+        case_job *job = NULL;
+        if (left_out(&cases[i]))
+            continue;
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, case_open(&job, dev, &cases[i]));
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, case_launch(job));
+        be_counters before = be_count(dev);
+        fathom_status status = case_launch(job);
+        be_counters after = be_count(dev);
+        case_close(job);
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, status);
+        snprintf(text, sizeof text, "%s, %s", be_op_name(cases[i].op), cases[i].name);
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(before.blocking_reads, after.blocking_reads, text);
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(before.bytes_written, after.bytes_written, text);
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(before.builds, after.builds, text);
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(before.allocations, after.allocations, text);
+        int64_t launches = after.launches - before.launches;
+        TEST_ASSERT_TRUE_MESSAGE(launches >= 1 && launches <= most_launches(cases[i].op), text);
+    }
+}
+
+/* Only what was asked for is built: opening builds the file of the product check, `fill` one more. */
+static void kernels_are_built_when_needed(void) {
+    be_device *fresh = NULL;
+    be_buf *buf = NULL;
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_open(&fresh, be_device_info(dev)->word, NULL));
+    int64_t opened = be_count(fresh).builds;
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(fresh, &buf, 64, "a line"));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(fresh, &(be_fill_args){.y = be_view(buf, 0, 4, 4), .value = 1.0f}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(fresh, &(be_fill_args){.y = be_view(buf, 0, 4, 4), .value = 2.0f}));
+    int64_t filled = be_count(fresh).builds;
+    be_close(fresh); /* frees buf */
+    TEST_ASSERT_EQUAL_INT64(1, opened);
+    TEST_ASSERT_EQUAL_INT64(2, filled);
+}
+
+static void operations_are_timed_on_demand(void) {
+    be_device *timed = NULL;
+    be_buf *buf = NULL;
+    double seconds = -1.0, none = -1.0;
+    int64_t calls = 0, no_calls = -1;
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_open(&timed, be_device_info(dev)->word, &(be_options){.profile = true}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(timed, &buf, be_floats(1 << 16), "activations"));
+    for (int i = 0; i < 3; i++)
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(timed, &(be_fill_args){.y = be_view(buf, 0, 256, 256)}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_profile(timed, BE_OP_fill, &seconds, &calls));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_profile(timed, BE_OP_adam, &none, &no_calls));
+    be_close(timed);
+    TEST_ASSERT_EQUAL_INT64(3, calls);
+    TEST_ASSERT_TRUE(seconds > 1e-7 && seconds < 60.0);
+    TEST_ASSERT_EQUAL_INT64(0, no_calls);
+    TEST_ASSERT_TRUE(none == 0.0);
+}
+
+int main(void) {
+    const char *word = getenv("TEST_DEVICE"), *limit = getenv("TEST_LARGEST");
+    largest = limit ? atol(limit) : 0;
+    if (be_open(&dev, word ? word : "opencl:0", NULL) != FATHOM_OK)
+        fprintf(stderr, "%s\n", fathom_last_error());
+    UNITY_BEGIN();
+    RUN_TEST(every_operation_has_a_case_here);
+    RUN_TEST(every_case_passes);
+    RUN_TEST(masks_are_those_of_the_host);
+    if (!largest) { /* a simulator is asked for errors, not for costs */
+        RUN_TEST(the_same_call_gives_the_same_bits);
+        RUN_TEST(a_steady_operation_only_launches);
+        RUN_TEST(kernels_are_built_when_needed);
+        RUN_TEST(operations_are_timed_on_demand);
+    }
+    be_close(dev);
+    return support_end();
+}

@@ -1,0 +1,13 @@
+# test_opencl_rusticl.sh - every operation on Mesa's rusticl with its software driver.
+# labels: opencl asan-skip
+need_command
+[ -e /etc/OpenCL/vendors/rusticl.icd ] || skip "rusticl is not installed; mesa-opencl-icd brings it"
+mkdir vendors
+cp /etc/OpenCL/vendors/rusticl.icd vendors/
+export OCL_ICD_VENDORS=$TEST_TMP/vendors RUSTICL_ENABLE=llvmpipe
+"$FATHOM" devices >list 2>notes
+grep -q 'opencl:0 .*llvmpipe' list || skip "rusticl shows no llvmpipe here: $(cat notes)"
+grep -q 'llvmpipe.* is for tests on small graphs only' notes || fail "no word about its short loops: $(cat notes)"
+expect_exit 0 "$FATHOM" selftest --device opencl:0
+tail -1 out | grep -q ' 0 failed' || fail "$(tail -1 out)"
+TEST_DEVICE=opencl:0 expect_exit 0 "$BUILD_DIR/tests/test_opencl_ops"
