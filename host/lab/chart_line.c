@@ -9,6 +9,7 @@
 #define HEIGHT 264.0
 #define LEFT 40.0
 #define TOP 58.0
+#define TOP_BARE 46.0 /* curves have no note under the title */
 #define BOTTOM 40.0
 #define SERIES_MAX 16
 
@@ -167,7 +168,8 @@ void chart_lines_draw(lab_text *out, const chart_lines *c, bool alone) {
         y_high = c->y_high;
     svg_widen(&y_low, &y_high, 6);
     svg s = svg_begin(out, WIDTH, HEIGHT, c->title, alone);
-    svg_scale x = {x_low, x_high, LEFT, WIDTH - right - 18}, y = {y_low, y_high, HEIGHT - BOTTOM, TOP};
+    svg_scale x = {x_low, x_high, LEFT, WIDTH - right - 18},
+              y = {y_low, y_high, HEIGHT - BOTTOM, c->marks ? TOP : TOP_BARE};
     svg_ticks ticks_x = x_ticks(c, x_low, x_high), ticks_y = svg_ticks_make(y_low, y_high, 6);
     svg_words(&s, "head", 's', 2, 15, c->title);
     if (c->note)

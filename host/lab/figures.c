@@ -24,13 +24,13 @@ void lab_figures_close(lab_figures *f) {
         lab_add(f->page, "</div>\n");
 }
 
-static fathom_status save(lab_draw *draw, const void *chart, const char *folder, const char *name) {
+static fathom_status save(const lab_figures *f, lab_draw *draw, const void *chart, const char *name) {
     char path[LAB_PATH], safe[256];
     lab_text text = {0};
-    snprintf(safe, sizeof safe, "%.255s", name);
+    snprintf(safe, sizeof safe, "%.60s-%.190s", f->prefix, name);
     for (char *c = safe; *c; c++)
         *c = isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? (char)tolower((unsigned char)*c) : '-';
-    snprintf(path, sizeof path, "%.3800s/%s.svg", folder, safe);
+    snprintf(path, sizeof path, "%.3800s/%s.svg", f->folder, safe);
     draw(&text, chart, true);
     fathom_status status = lab_text_save(&text, path);
     lab_text_free(&text);
@@ -45,7 +45,7 @@ void lab_figures_add(lab_figures *f, lab_draw *draw, const void *chart, const ch
         lab_add(f->page, "</figure>\n");
     }
     if (f->folder && f->status == FATHOM_OK)
-        f->status = save(draw, chart, f->folder, name);
+        f->status = save(f, draw, chart, name);
 }
 
 static void draw_lines(lab_text *out, const void *chart, bool alone) { chart_lines_draw(out, chart, alone); }
@@ -204,7 +204,7 @@ void lab_figures_heat(lab_figures *f, const lab_study *study) {
     for (int d = 0; d < r->data.count; d++)
         for (int i = 0; i < r->missing.count; i++) {
             lab_where_title(where, sizeof where, r->data.word[d], r->missing.value[i]);
-            lab_figures_open(f, where, false);
+            lab_figures_open(f, where, true);
             for (int m = 0; m < r->models.count; m++) {
                 const lab_numbers *layers = lab_recipe_layers(r, lab_model_at(r, m));
                 for (int k = 0; k < layers->count; k++)

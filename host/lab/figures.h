@@ -8,6 +8,7 @@
 typedef struct lab_figures {
     lab_text *page;     /* figures are added here; NULL: no page */
     const char *folder; /* and saved here as SVG; NULL: not */
+    const char *prefix; /* of the files' names: the sweep's folder, so that several sweeps do not meet */
     int count;
     fathom_status status; /* the first failure of saving */
 } lab_figures;

@@ -104,7 +104,7 @@ out:
 }
 
 static fathom_status start(lab_journal *journal, const char *folder) {
-    *journal = (lab_journal){.file = -1, .failures = -1};
+    *journal = LAB_JOURNAL_NONE;
     if (strlen(folder) >= sizeof journal->folder - 64)
         return fail(FATHOM_DATA, "%.80s...: the path is too long", folder);
     strcpy(journal->folder, folder);
@@ -126,19 +126,30 @@ out:
     return status;
 }
 
-/* Opens for appending after the last whole line; the lock goes with the process, however it ends. */
+/* The lock is on a file that nothing else opens: closing any descriptor of a file gives up the locks a process has on
+ * it. It goes with the process, however that ends. */
+static fathom_status take_lock(lab_journal *journal) {
+    char path[LAB_PATH];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    TRY(lab_journal_path(path, journal, "sweep.lock"));
+    journal->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (journal->lock < 0)
+        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+    if (fcntl(journal->lock, F_SETLK, &lock) != 0)
+        return fail(FATHOM_FAILURE, "%s: another sweep is running in this folder; wait for it, or take another --out",
+                    journal->folder);
+    return FATHOM_OK;
+}
+
+/* Opens for appending after the last whole line. */
 static fathom_status open_file(int *file, lab_journal *journal, const char *name, bool failures) {
     char path[LAB_PATH];
     size_t whole;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     TRY(lab_journal_path(path, journal, name));
+    TRY(read_rows(journal, &whole, path, failures));
     *file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (*file < 0)
         return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-    if (fcntl(*file, F_SETLK, &lock) != 0)
-        return fail(FATHOM_FAILURE, "%s: another sweep is running in this folder; wait for it, or take another --out",
-                    journal->folder);
-    TRY(read_rows(journal, &whole, path, failures));
     if (ftruncate(*file, (off_t)whole) != 0)
         return fail(FATHOM_DATA, "%s: cannot be cut back to its last whole line: %s", path, strerror(errno));
     return FATHOM_OK;
@@ -148,6 +159,7 @@ fathom_status lab_journal_open(lab_journal *journal, const char *folder) {
     fathom_status status;
     TRY(start(journal, folder));
     TRY_OUT(lab_make_folder(folder));
+    TRY_OUT(take_lock(journal));
     TRY_OUT(open_file(&journal->file, journal, JOURNAL, false));
     TRY_OUT(open_file(&journal->failures, journal, FAILURES, true));
     return FATHOM_OK;
@@ -157,13 +169,13 @@ out:
 }
 
 void lab_journal_close(lab_journal *journal) {
-    if (journal->file >= 0)
-        close(journal->file);
-    if (journal->failures >= 0)
-        close(journal->failures);
+    const int files[] = {journal->file, journal->failures, journal->lock};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] >= 0)
+            close(files[i]);
     mem_free(journal->rows);
     mem_free(journal->failed);
-    *journal = (lab_journal){.file = -1, .failures = -1};
+    *journal = LAB_JOURNAL_NONE;
 }
 
 static fathom_status append(lab_journal *journal, int file, const char *name, const lab_row *row) {

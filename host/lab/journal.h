@@ -5,6 +5,7 @@
  *     sweep.json      the recipe as it was run, the machine, the commands
  *     journal.jsonl   finished runs, each once
  *     failures.jsonl  runs that failed; they are tried again by --resume
+ *     sweep.lock      held while a sweep runs here
  *     curves/ID.csv   loss and accuracies of each epoch, for runs of the first seed
  *     pictures/ID.npy representations kept for the picture
  *     results.csv, results.jsonl   the journal in the order of the recipe, written at the end */
@@ -17,13 +18,16 @@
 
 typedef struct lab_journal {
     char folder[LAB_PATH];
-    int file, failures; /* descriptors while writing, else -1 */
-    lab_row *rows;      /* finished runs, in the order they were written */
+    int file, failures, lock; /* descriptors while writing, else -1 */
+    lab_row *rows;            /* finished runs, in the order they were written */
     int64_t count, room;
     lab_row *failed; /* the last failure of each cell that has not finished since */
     int64_t failed_count, failed_room;
     bool cut; /* a line cut off by a kill was removed */
 } lab_journal;
+
+/* Nothing open: may be closed. */
+#define LAB_JOURNAL_NONE ((lab_journal){.file = -1, .failures = -1, .lock = -1})
 
 /* Reads what is there; nothing is changed. A folder without a journal gives an empty one. */
 fathom_status lab_journal_read(lab_journal *journal, const char *folder);

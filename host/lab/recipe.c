@@ -55,6 +55,11 @@ static bool in_list(int *place, const char *word, const char *const *names, size
     return false;
 }
 
+static fathom_status fail_word(const char *key, const char *word, const char *const *names, size_t count) {
+    fail_unknown(FATHOM_USAGE, "value", word, names, count);
+    return fail_prefix(FATHOM_USAGE, "%s: ", key);
+}
+
 /* ---- kinds of values ---- */
 
 typedef enum kind { WORDS, NUMBERS, INT, REAL, CHOICE, TEXT, PICTURE } kind;
@@ -117,7 +122,7 @@ static fathom_status read_words(lab_words *out, const key *k, char *const *words
     for (int i = 0; i < count; i++) {
         int place;
         if (k->names && !in_list(&place, words[i], k->names, k->name_count))
-            TRY_OUT(fail_unknown(FATHOM_USAGE, k->name, words[i], k->names, k->name_count));
+            TRY_OUT(fail_word(k->name, words[i], k->names, k->name_count));
         for (int j = 0; j < read.count; j++)
             if (strcmp(read.word[j], words[i]) == 0)
                 TRY_OUT(fail(FATHOM_USAGE, "%s: '%.80s' is named twice", k->name, words[i]));
@@ -156,7 +161,7 @@ static fathom_status read_picture(lab_recipe *recipe, const key *k, char *const 
     if (count != 2)
         return fail(FATHOM_USAGE, "picture: give a model and its layers, such as gcn 20");
     if (!in_list(&recipe->picture_model, words[0], NAMES(model_names)))
-        return fail_unknown(FATHOM_USAGE, "model of picture", words[0], NAMES(model_names));
+        return fail_word(k->name, words[0], NAMES(model_names));
     TRY(read_number(&layers, k, words[1]));
     recipe->picture_layers = (int64_t)layers;
     return FATHOM_OK;
@@ -169,7 +174,7 @@ static fathom_status read_one(lab_recipe *recipe, const key *k, const char *word
     int place;
     if (k->kind == CHOICE) {
         if (!in_list(&place, word, k->names, k->name_count))
-            return fail_unknown(FATHOM_USAGE, k->name, word, k->names, k->name_count);
+            return fail_word(k->name, word, k->names, k->name_count);
         memcpy(member, &place, sizeof place); /* every enum of train_config is an int */
         return FATHOM_OK;
     }

@@ -10,6 +10,9 @@
 #include "lab/report.h"
 #include "lab/tables.h"
 
+#define PAPER_EPOCHS 1000
+#define BELOW_SHOWN 6 /* more are folded away; their number never is */
+
 static const char *const section_titles[LAB_SHOWS] = {"Accuracy beside the paper's table 1",
                                                       "Best depth beside the paper's table 2",
                                                       "Against depth",
@@ -51,12 +54,13 @@ static void add_comparison(lab_text *out, const lab_study *s) {
                 "than two standard deviations.</p>\n",
                 compared);
     if (below > 0) {
+        bool many = below > BELOW_SHOWN;
         lab_add(out,
-                "<p class=\"note warn\">Of %d entries that the paper has too, %d %s lower by more than two "
-                "standard deviations: ",
-                compared, below, below == 1 ? "is" : "are");
+                "<div class=\"note warn\">Of %d entries that the paper has too, %d %s lower by more than two standard "
+                "deviations%s",
+                compared, below, below == 1 ? "is" : "are", many ? ". <details><summary>Which</summary>" : ": ");
         lab_add_escaped(out, list.bytes ? list.bytes : "");
-        lab_add(out, ".</p>\n");
+        lab_add(out, "%s</div>\n", many ? "</details>" : ".");
     }
     if (list.status != FATHOM_OK)
         out->status = list.status;
@@ -65,13 +69,19 @@ static void add_comparison(lab_text *out, const lab_study *s) {
 
 static void add_settings(lab_text *out, const lab_study *s) {
     const lab_recipe *r = s->recipe;
-    const lab_row *row = s->journal.count ? &s->journal.rows[0] : NULL;
+    int64_t least = INT64_MAX, most = 0;
+    for (int64_t i = 0; i < s->journal.count; i++) {
+        least = s->journal.rows[i].epochs < least ? s->journal.rows[i].epochs : least;
+        most = s->journal.rows[i].epochs > most ? s->journal.rows[i].epochs : most;
+    }
     lab_add(out, "<p class=\"lead\">Recipe ");
     lab_add_escaped(out, r->name);
-    if (row && r->setting.epochs > 0)
-        lab_add(out, ", %lld epochs a run (the paper: 1000)", (long long)r->setting.epochs);
-    else if (row)
-        lab_add(out, ", 1000 epochs a run (500 where the authors take 500)");
+    if (most > 0 && least < most)
+        lab_add(out, ", %lld to %lld epochs a run", (long long)least, (long long)most);
+    else if (most > 0)
+        lab_add(out, ", %lld epochs a run", (long long)most);
+    if (most > 0 && most < PAPER_EPOCHS)
+        lab_add(out, " (the paper: up to %d)", PAPER_EPOCHS);
     lab_add(out, ", %lld seed%s, preset ", (long long)r->seeds, r->seeds == 1 ? "" : "s");
     lab_add_escaped(out, train_preset_name(r->setting.preset));
     lab_add(out, "; the epoch of the best validation accuracy counts.</p>\n");
@@ -272,6 +282,8 @@ fathom_status lab_report_svg(int *count, const lab_studies *studies, const char 
     TRY(lab_make_folder(folder));
     for (int i = 0; i < studies->count; i++) {
         const lab_study *s = &studies->study[i];
+        const char *slash = strrchr(s->journal.folder, '/');
+        figures.prefix = slash && slash[1] ? slash + 1 : s->journal.folder;
         if (lab_recipe_shows(s->recipe, LAB_LINES))
             lab_figures_lines(&figures, s);
         if (lab_recipe_shows(s->recipe, LAB_HEAT))

@@ -18,7 +18,7 @@ static void add_paper(lab_text *out, const lab_entry *e) {
         return;
     lab_add(out, "<span class=\"p\">paper %.1f", e->paper);
     if (e->paper_depth)
-        lab_add(out, " at %lld", (long long)e->paper_depth);
+        lab_add(out, ", K=%lld", (long long)e->paper_depth);
     if (isfinite(e->difference)) {
         signed_text(difference, sizeof difference, e->difference);
         lab_add(out, " <span class=\"%s\">%s%s</span>", e->difference < 0 ? "down" : "up", difference,
@@ -40,9 +40,9 @@ static void add_entry(lab_text *out, const lab_entry *e, bool best, bool with_de
     if (isfinite(e->stats.sd))
         lab_add(out, " <span class=\"sd\">\xC2\xB1%.1f</span>", e->stats.sd);
     if (with_depth)
-        lab_add(out, " <span class=\"sd\">at %lld</span>", (long long)e->depth);
+        lab_add(out, " <span class=\"sd\">K=%lld</span>", (long long)e->depth);
     if (e->stats.done < e->stats.wanted)
-        lab_add(out, " <span class=\"sd\">(%d of %d seeds)</span>", e->stats.done, e->stats.wanted);
+        lab_add(out, " <span class=\"sd\">(%d/%d seeds)</span>", e->stats.done, e->stats.wanted);
     add_paper(out, e);
     lab_add(out, "</td>");
 }
@@ -149,7 +149,7 @@ void lab_page_table2(lab_text *out, const lab_study *study) {
         if (r->missing.value[i] == 0)
             continue;
         lab_missing_title(title, sizeof title, r->missing.value[i]);
-        lab_add(out, "<p>The highest mean test accuracy over the depths of the recipe, in per cent, and the depth it "
+        lab_add(out, "<p>The highest mean test accuracy over the depths of the recipe, in per cent, and the depth K it "
                      "was reached at: chosen by test accuracy, as in the paper. Improvement: of group norm over the "
                      "row's, averaged over data sets, in per cent of the row's accuracy.</p>\n"
                      "<div class=\"scroll\"><table><caption>");

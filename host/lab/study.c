@@ -47,7 +47,7 @@ static fathom_status fill_study(lab_study *study, const char *folder) {
 }
 
 fathom_status lab_study_load(lab_study *study, const char *folder) {
-    *study = (lab_study){.journal = {.file = -1, .failures = -1}};
+    *study = (lab_study){.journal = LAB_JOURNAL_NONE};
     fathom_status status = fill_study(study, folder);
     if (status != FATHOM_OK)
         lab_study_free(study);

@@ -146,9 +146,11 @@ void svg_widen(double *low, double *high, int most) {
         *low -= by;
         *high += by;
     }
-    double step = round_step(*high - *low, most - 1);
-    *low = floor(*low / step + 1e-9) * step;
-    *high = ceil(*high / step - 1e-9) * step;
+    /* The wider range may need wider steps: until both ends are ticks of their own range. */
+    for (double step = 0, next; (next = round_step(*high - *low, most - 1)) > step * (1 + 1e-9); step = next) {
+        *low = floor(*low / next + 1e-9) * next;
+        *high = ceil(*high / next - 1e-9) * next;
+    }
 }
 
 void svg_axis_x(svg *s, const svg_scale *x, const svg_scale *y, const svg_ticks *ticks, const char *label) {

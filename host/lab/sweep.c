@@ -313,7 +313,7 @@ static fathom_status conclude(lab_sweep_result *result, sweep *s) {
 }
 
 fathom_status lab_sweep(lab_sweep_result *result, const lab_recipe *recipe, const lab_sweep_options *options) {
-    sweep s = {.recipe = recipe, .options = options, .journal = {.file = -1, .failures = -1}};
+    sweep s = {.recipe = recipe, .options = options, .journal = LAB_JOURNAL_NONE};
     fathom_status status;
     pthread_mutex_init(&s.queue.lock, NULL);
     pthread_cond_init(&s.queue.moved, NULL);

@@ -1,0 +1,131 @@
+# test_sweep.sh - `fathom sweep` from outside: a cell is what `fathom train` gives, a kill loses nothing and repeats
+# nothing, a changed recipe or data set is noticed, one failed run does not stop the others.
+need_command
+command -v python3 >/dev/null || skip "python3 is not there to read the results with"
+
+# rows FILE: the deciding columns of each run, sorted: what must not depend on when, where and in which order it ran.
+rows() {
+    python3 - "$1" <<'PY'
+import json, sys
+skip = {"total_s", "load_s", "build_s", "median_epoch_ms", "min_epoch_ms", "finished"}
+for row in sorted(json.dumps({k: v for k, v in json.loads(line).items() if k not in skip}, sort_keys=True)
+                  for line in open(sys.argv[1])):
+    print(row)
+PY
+}
+small="--recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,4 --epochs 8 --seeds 2 --device cpu --quiet"
+
+# --- the four recipes have the paper's runs
+for expected in table1:720 table2:3360 depth:6720 grid:180; do
+    expect_exit 0 "$FATHOM" sweep --recipe "${expected%:*}" --dry-run --quiet
+    [ "$(wc -l <out)" = "${expected#*:}" ] || fail "${expected%:*} has $(wc -l <out) runs"
+done
+
+# --- a sweep from start to end; journal, CSV and JSONL agree
+# shellcheck disable=SC2086
+expect_exit 0 "$FATHOM" sweep $small --jobs 2 --out whole --json
+python3 - <<'PY' || fail "the results of a whole sweep"
+import csv, json
+summary = json.load(open("out"))
+assert summary["runs"] == summary["finished"] == 16 and summary["failed"] == 0 and summary["status"] == "ok", summary
+journal = [json.loads(line) for line in open("whole/journal.jsonl")]
+results = [json.loads(line) for line in open("whole/results.jsonl")]
+table = list(csv.DictReader(open("whole/results.csv")))
+assert len(journal) == len(results) == len(table) == 16
+assert len({row["cell"] for row in journal}) == 16
+assert sorted(r["cell"] for r in journal) == sorted(r["cell"] for r in results)
+for row, line in zip(results, table):
+    for key in ("version", "data_sha256", "config_sha256", "split", "seed", "preset", "device", "driver", "test_accuracy"):
+        assert row[key] not in (None, ""), key
+    assert float(line["test_accuracy"]) == row["test_accuracy"] and list(line) == list(row)
+PY
+
+# --- the same cell, the same seed, the same result as a single train
+python3 - <<'PY' >cell || fail "no cell to repeat"
+import json
+row = [r for r in map(json.loads, open("whole/results.jsonl")) if r["norm"] == "group" and r["layers"] == 4 and r["model"] == "gcn" and r["seed"] == 200][0]
+print(row["test_accuracy"], row["val_accuracy"], row["best_epoch"], row["loss"], row["group_distance_ratio"], row["dirichlet_energy"])
+PY
+expect_exit 0 "$FATHOM" train --data karate --model gcn --norm group --layers 4 --epochs 8 --seed 200 --device cpu --threads 2 --json
+python3 - <<'PY' >single
+import json
+r = json.load(open("out"))["result"]
+print(r["test_accuracy"], r["val_accuracy"], r["best_epoch"], r["loss"], r["group_distance_ratio"], r["dirichlet_energy"])
+PY
+cmp -s cell single || fail "a cell differs from a single train: $(cat cell) and $(cat single)"
+
+# --- killed again and again, in mid-run: the same rows in the end, each once
+starts=0
+until [ -e killed/results.csv ] && [ "$(wc -l <killed/results.csv)" = 17 ]; do
+    starts=$((starts + 1))
+    [ "$starts" -lt 60 ] || fail "60 starts were not enough"
+    # shellcheck disable=SC2086
+    "$FATHOM" sweep ${small/--epochs 8/--epochs 400} --jobs 2 --out killed --resume >out 2>err &
+    pid=$!
+    if [ "$starts" -le 6 ]; then
+        sleep "0.$((starts * 7 % 10 + 1))"
+        kill -9 "$pid" 2>/dev/null || true
+    fi
+    wait "$pid" 2>/dev/null || true
+done
+# shellcheck disable=SC2086
+expect_exit 0 "$FATHOM" sweep ${small/--epochs 8/--epochs 400} --jobs 1 --out calm
+rows calm/journal.jsonl >calm.rows
+rows killed/journal.jsonl >killed.rows
+cmp calm.rows killed.rows || fail "a sweep that was killed $starts times differs from one that was not"
+# half a line at the end, as a power failure leaves it
+head -c -100 killed/journal.jsonl >cut && mv cut killed/journal.jsonl
+# shellcheck disable=SC2086
+expect_exit 0 "$FATHOM" sweep ${small/--epochs 8/--epochs 400} --out killed --resume --json
+[ "$(python3 -c 'import json; print(json.load(open("out"))["finished_before"])')" = 15 ] || fail "not one run was lost with the line"
+rows killed/journal.jsonl >killed.rows
+cmp calm.rows killed.rows || fail "the run lost with half a line was not repeated to the same"
+
+# --- Ctrl-C: exit 130, and --resume goes on
+# shellcheck disable=SC2086
+"$FATHOM" sweep ${small/--epochs 8/--epochs 100000} --out stopped >out 2>err &
+pid=$!
+sleep 1
+kill -INT "$pid"
+code=0
+wait "$pid" || code=$?
+[ "$code" = 130 ] || fail "Ctrl-C gave exit code $code: $(cat err)"
+grep -q 'resume' err || fail "no word of --resume after Ctrl-C: $(cat err)"
+
+# --- a folder in use, another recipe, another data set
+# shellcheck disable=SC2086
+expect_exit 2 "$FATHOM" sweep $small --out whole
+grep -q -- '--resume' err || fail "a used folder is refused without a word of --resume: $(cat err)"
+# shellcheck disable=SC2086
+expect_exit 2 "$FATHOM" sweep ${small/--epochs 8/--epochs 9} --out whole --resume
+grep -q "'epochs 8' there, 'epochs 9' now" err || fail "a changed recipe is not named: $(cat err)"
+expect_exit 0 "$FATHOM" data make sbm --nodes 60 --classes 3 --features 12 --edges 150 --seed 1 -o g.npz
+expect_exit 0 "$FATHOM" sweep --recipe table1 --data g.npz --models gcn --norms none --layers 2 --epochs 2 --seeds 1 --split random:5,5 --device cpu --out g
+expect_exit 0 "$FATHOM" data make sbm --nodes 60 --classes 3 --features 12 --edges 150 --seed 2 -o g.npz
+expect_exit 4 "$FATHOM" sweep --recipe table1 --data g.npz --models gcn --norms none --layers 2 --epochs 2 --seeds 1 --split random:5,5 --device cpu --out g --resume
+grep -q 'another g.npz' err || fail "a changed data set is not noticed: $(cat err)"
+
+# --- nothing is begun when a data set is not there
+expect_exit 4 env FATHOM_DATA= "$FATHOM" sweep --recipe table1 --data karate,no-such-set --out absent
+[ ! -e absent/sweep.json ] || fail "a sweep that could not start left its folder taken"
+
+# --- one run fails, the others go on; the exit code, the summary and failures.jsonl say so
+expect_exit 1 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --seeds 1 --epochs 20 --lambda .01,1e6 --lr 900 --device cpu --out failing --json
+python3 - <<'PY' || fail "the summary of a sweep with a failed run: $(cat out)"
+import json
+summary = json.load(open("out"))
+failures = [json.loads(line) for line in open("failing/failures.jsonl")]
+finished = [json.loads(line) for line in open("failing/journal.jsonl")]
+assert summary["failed"] == len(failures) >= 1 and summary["status"] == "failed" and summary["error"]["code"] == 1
+assert summary["finished"] == len(finished) and summary["finished"] + summary["failed"] == 3
+assert all(f["error"] and f["status"] == "failed" for f in failures)
+PY
+
+# --- what cannot be understood is refused
+expect_exit 2 "$FATHOM" sweep --recipe tabel1 --out x
+grep -q 'did you mean table1' err || fail "no suggestion: $(cat err)"
+expect_exit 2 "$FATHOM" sweep --recipe table1 --norms grup --out x
+grep -q -- "--norms" err || fail "the option is not named: $(cat err)"
+printf 'data karate\nmodels gcn\nnorms none\nlayers 2\nseeds 1\nepochs 2\n' >own.recipe
+expect_exit 0 "$FATHOM" sweep --recipe own.recipe --device cpu --out own
+[ "$(wc -l <own/journal.jsonl)" = 1 ] || fail "a recipe of one's own"
