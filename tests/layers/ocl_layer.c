@@ -6,7 +6,8 @@
  *   OCL_LAYER_FAIL=NAME:N:CODE[:+]   the N-th call of NAME returns CODE; with + every later one too
  *   OCL_LAYER_GROUP=64       largest work-group
  *   OCL_LAYER_LOCAL=16384    bytes of local memory
- *   OCL_LAYER_ALLOC=134217728    largest buffer */
+ *   OCL_LAYER_ALLOC=134217728    largest buffer
+ *   OCL_LAYER_TYPE=4         type of every device, as CL_DEVICE_TYPE_GPU */
 #define _GNU_SOURCE
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl_layer.h>
@@ -120,7 +121,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const cl_icd_dispatch *next;
 static long calls[CALLS], live[KINDS], fired, rejected;
 static char fail_name[64];
-static long fail_at, fail_code, limit_group, limit_local, limit_alloc;
+static long fail_at, fail_code, limit_group, limit_local, limit_alloc, told_type;
 static bool fail_on;
 
 /* ---- counting and failing ---- */
@@ -250,6 +251,8 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_in
         *bytes = (cl_ulong)limit_local;
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && limit_alloc > 0 && *bytes > (cl_ulong)limit_alloc)
         *bytes = (cl_ulong)limit_alloc;
+    if (what == CL_DEVICE_TYPE && told_type > 0)
+        *bytes = (cl_ulong)told_type;
     return code;
 }
 
@@ -343,6 +346,7 @@ static void read_settings(void) {
     limit_group = number("OCL_LAYER_GROUP");
     limit_local = number("OCL_LAYER_LOCAL");
     limit_alloc = number("OCL_LAYER_ALLOC");
+    told_type = number("OCL_LAYER_TYPE");
     if (plan && sscanf(plan, "%63[A-Za-z]:%ld:%ld:%c", fail_name, &fail_at, &fail_code, &more) < 3)
         fail_at = 0;
     fail_on = more == '+';
@@ -373,7 +377,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
 #define X(name, ...) table.name = wrap_##name;
     PLAIN_CALLS(X)
     COMMANDS(X)
-    CREATORS(X) SPECIAL_CALLS(X)
+    CREATORS(X)
+    SPECIAL_CALLS(X)
 #undef X
 #define X(retain, release, type, kind) \
     table.retain = wrap_##retain;      \
