@@ -40,6 +40,8 @@
     X(bench)         \
     X(bench_compare) \
     X(tune)          \
+    X(cache_path)    \
+    X(cache_clear)   \
     X(sweep)         \
     X(report)
 

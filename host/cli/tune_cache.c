@@ -3,17 +3,17 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/cache.h"
 #include "cli/cli.h"
 #include "cli/tune.h"
 #include "core/digest.h"
 #include "core/file.h"
 #include "core/mem.h"
 
-#define PATH_ROOM 1024
+#define FILE_ROOM (CACHE_PATH + 40)
 #define RECORD_MOST 65536
 #define GROUP_MOST 1024
 
@@ -26,25 +26,13 @@ static void name_of(char hex[65], const be_info *info) {
     digest_end(&state, hex);
 }
 
-/* The folder, or one above it: `level` 0 is the cache itself. Empty when there is no home either. */
-static void folder_at(char path[PATH_ROOM], int level) {
-    static const char *const below[] = {"", "/fathom", "/fathom/tune"};
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = 0;
-    if (cache && cache[0] == '/')
-        length = snprintf(path, PATH_ROOM, "%s%s", cache, below[level]);
-    else if (home && home[0] == '/')
-        length = snprintf(path, PATH_ROOM, "%s/.cache%s", home, below[level]);
-    if (length <= 0 || length >= PATH_ROOM)
-        path[0] = 0;
-}
-
-static bool file_of(char path[PATH_ROOM + 80], const be_info *info) {
-    char folder[PATH_ROOM], hex[65];
-    folder_at(folder, 2);
+static bool file_of(char path[FILE_ROOM], const be_info *info) {
+    char folder[CACHE_PATH], hex[65];
+    if (cache_folder(folder, "tune") != FATHOM_OK)
+        return false;
     name_of(hex, info);
-    snprintf(path, PATH_ROOM + 80, "%s/%.24s.json", folder, hex);
-    return folder[0] != 0;
+    snprintf(path, FILE_ROOM, "%s/%.24s.json", folder, hex);
+    return true;
 }
 
 /* A whole number of the record in 1..most, else 0. */
@@ -61,7 +49,7 @@ static bool is_of(const cJSON *tree, const char *key, const char *text) {
 }
 
 void tune_find(be_tuning *tuning, const be_info *info) {
-    char path[PATH_ROOM + 80];
+    char path[FILE_ROOM];
     uint8_t *bytes = NULL;
     size_t count;
     cJSON *tree = NULL;
@@ -79,11 +67,10 @@ void tune_find(be_tuning *tuning, const be_info *info) {
 }
 
 static fathom_status make_folders(void) {
-    char folder[PATH_ROOM];
-    for (int level = 0; level < 3; level++) {
-        folder_at(folder, level);
-        if (!folder[0])
-            return fail(FATHOM_FAILURE, "neither XDG_CACHE_HOME nor HOME names a folder for the record; set one");
+    static const char *const levels[] = {"..", "", "tune"};
+    char folder[CACHE_PATH];
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        TRY(cache_folder(folder, levels[i]));
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
             return fail(FATHOM_FAILURE, "%s: cannot be made: %s; set XDG_CACHE_HOME to a folder that can be written",
                         folder, strerror(errno));
@@ -93,7 +80,7 @@ static fathom_status make_folders(void) {
 
 fathom_status tune_keep(char **path, const be_tuning *tuning, const be_info *info) {
     struct json *doc = NULL;
-    char *text = NULL, name[PATH_ROOM + 80];
+    char *text = NULL, name[FILE_ROOM];
     fathom_status status;
     TRY(make_folders());
     file_of(name, info);
