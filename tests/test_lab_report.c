@@ -87,7 +87,7 @@ static fathom_status save_picture(const char *folder, const lab_cell *cell) {
 static fathom_status fill(lab_journal *journal, const lab_recipe *recipe, const char *folder, int part) {
     lab_cell *cells = NULL;
     int64_t count;
-    fathom_status status;
+    fathom_status status = FATHOM_OK;
     TRY(lab_grid(&cells, &count, recipe));
     for (int64_t i = 0; i < count; i++) {
         lab_row row;
@@ -115,7 +115,7 @@ static fathom_status make(const char *folder, const lab_recipe *recipe, int part
     lab_about about = {0};
     lab_text text = {0};
     char path[LAB_PATH];
-    fathom_status status;
+    fathom_status status = FATHOM_OK;
     TRY(lab_journal_open(&journal, folder));
     lab_recipe_print(&text, recipe);
     TRY_OUT(lab_about_here(&about));
