@@ -87,7 +87,7 @@ static fathom_status save_picture(const char *folder, const lab_cell *cell) {
 static fathom_status fill(lab_journal *journal, const lab_recipe *recipe, const char *folder, int part) {
     lab_cell *cells = NULL;
     int64_t count;
-    fathom_status status;
+    fathom_status status = FATHOM_OK;
     TRY(lab_grid(&cells, &count, recipe));
     for (int64_t i = 0; i < count; i++) {
         lab_row row;
@@ -115,7 +115,7 @@ static fathom_status make(const char *folder, const lab_recipe *recipe, int part
     lab_about about = {0};
     lab_text text = {0};
     char path[LAB_PATH];
-    fathom_status status;
+    fathom_status status = FATHOM_OK;
     TRY(lab_journal_open(&journal, folder));
     lab_recipe_print(&text, recipe);
     TRY_OUT(lab_about_here(&about));
@@ -160,10 +160,10 @@ static int count_of(const char *text, const char *what) {
 
 static void a_finished_sweep_has_every_entry(void) {
     lab_text page = page_of("table1", "cora", 100);
-    TEST_ASSERT_EQUAL_INT(36, count_of(page.bytes, "<span class=\"p\">paper "));
+    TEST_ASSERT_EQUAL_INT(36, count_of(page.bytes, "<span class=\"p\"><span class=\"w\">paper </span>"));
     TEST_ASSERT_EQUAL_INT(0, count_of(page.bytes, "class=\"gone\""));
     TEST_ASSERT_NOT_NULL(strstr(page.bytes, "180 of 180 runs finished"));
-    TEST_ASSERT_NOT_NULL(strstr(page.bytes, "paper 82.2"));
+    TEST_ASSERT_NOT_NULL(strstr(page.bytes, "paper </span>82.2"));
     TEST_ASSERT_EQUAL_INT_MESSAGE(9 + 6 + 4, count_of(page.bytes, "<figure>"), "depth, curves, pictures");
     TEST_ASSERT_EQUAL_INT(0, count_of(page.bytes, "nan"));
     lab_text_free(&page);
@@ -172,8 +172,8 @@ static void a_finished_sweep_has_every_entry(void) {
 static void what_was_not_run_is_marked(void) {
     lab_text page = page_of("table1", "cora", 10);
     TEST_ASSERT_TRUE(count_of(page.bytes, "<td class=\"gone\">not run") > 10);
-    TEST_ASSERT_EQUAL_INT(36, count_of(page.bytes, "<span class=\"p\">paper "));
-    TEST_ASSERT_TRUE(count_of(page.bytes, "/5 seeds") > 0);
+    TEST_ASSERT_EQUAL_INT(36, count_of(page.bytes, "<span class=\"p\"><span class=\"w\">paper </span>"));
+    TEST_ASSERT_TRUE(count_of(page.bytes, "/5<span class=\"w\"> seeds") > 0);
     TEST_ASSERT_NOT_NULL(strstr(page.bytes, "18 of 180 runs finished"));
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(page.bytes, "the loss is &lt;not&gt; a number"), "failures are listed");
     TEST_ASSERT_EQUAL_INT(0, count_of(page.bytes, ">0.0 "));

@@ -212,7 +212,7 @@ static void add_data(lab_text *out, const lab_study *s) {
     for (int d = 0; d < s->recipe->data.count; d++)
         for (int64_t i = 0; i < s->journal.count; i++) {
             const lab_row *row = &s->journal.rows[i];
-            char text[2 * LAB_TEXT_ROOM + 256];
+            char text[4 * LAB_TEXT_ROOM];
             if (strcmp(row->data, s->recipe->data.word[d]) != 0)
                 continue;
             snprintf(text, sizeof text, "%s: %lld nodes, %lld edges, %lld features, %lld classes, split %s, SHA-256 %s",

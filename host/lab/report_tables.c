@@ -16,7 +16,7 @@ static void add_paper(lab_text *out, const lab_entry *e) {
     char difference[32];
     if (!isfinite(e->paper))
         return;
-    lab_add(out, "<span class=\"p\">paper %.1f", e->paper);
+    lab_add(out, "<span class=\"p\"><span class=\"w\">paper </span>%.1f", e->paper);
     if (e->paper_depth)
         lab_add(out, ", K=%lld", (long long)e->paper_depth);
     if (isfinite(e->difference)) {
@@ -42,7 +42,8 @@ static void add_entry(lab_text *out, const lab_entry *e, bool best, bool with_de
     if (with_depth)
         lab_add(out, " <span class=\"sd\">K=%lld</span>", (long long)e->depth);
     if (e->stats.done < e->stats.wanted)
-        lab_add(out, " <span class=\"sd\">(%d/%d seeds)</span>", e->stats.done, e->stats.wanted);
+        lab_add(out, " <span class=\"sd\">(%d/%d<span class=\"w\"> seeds</span>)</span>", e->stats.done,
+                e->stats.wanted);
     add_paper(out, e);
     lab_add(out, "</td>");
 }
