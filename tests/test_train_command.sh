@@ -71,6 +71,20 @@ cmp whole/state.safetensors broken/state.safetensors || fail "the resumed run ha
 expect_exit 130 timeout -s INT --preserve-status 1 "$FATHOM" train --epochs 100000 --layers 30 --threads 1 --json --quiet
 same "$(field "d['status'], d['error']['code']" out)" "('interrupted', 130)" "status after Ctrl-C"
 
+
+# --- Ctrl-C twice: at once, and what is on the disk is whole
+"$FATHOM" train --layers 600 --threads 1 --out twice --quiet >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+    [ ! -e twice/epochs.jsonl ] || break
+    sleep 0.05
+done
+kill -INT "$pid"
+kill -TERM "$pid"
+got=0 && wait "$pid" || got=$?
+same "$got" 130 "exit code after Ctrl-C twice"
+expect_exit 0 "$FATHOM" train --out twice --resume --epochs 1 --quiet --threads 1
+
 # --- a longer run; other options are refused, and so is a folder that holds another run
 expect_exit 0 "$FATHOM" train --out first --resume --epochs 30 --threads 1 --json
 same "$(field "d['result']['epochs'], d['config']['layers'], d['config']['data']" out)" "(30, 3, 'karate')" "a run made longer"
@@ -110,6 +124,8 @@ done <<'TABLE'
 4|train --data karate --init nothing.safetensors|nothing.safetensors: cannot be opened
 4|train --data karate --layers 2 --init first/model.safetensors|first/model.safetensors
 4|train --data karate --init run_of_nobody/x|cannot be opened
+6|train --dry-run --layers 1000 --hidden 60000|layers would fit
+6|train --layers 1000 --hidden 60000|layers would fit
 5|train --norm none --layers 40 --lr 1000 --dropout 0 --epochs 9 --threads 1|first in layer
 2|eval --data karate|--checkpoint
 4|eval --checkpoint first/run.json --data karate|first/run.json: is no safetensors file
@@ -133,6 +149,10 @@ same "$(field "d['group_distance_ratio'], d['definition'], d['unavailable']" out
 expect_exit 0 "$FATHOM" metrics --embeddings h.npy --json --definition pyg --threads 1
 same "$(field "d['definition'], d['group_distance_ratio'], d['mean_average_distance'] > 0, len(d['unavailable'])" out)" \
     "('pyg', None, True, 6)" "metrics without anything else"
+
+expect_exit 0 "$FATHOM" metrics --embeddings "$SOURCE_DIR/tests/golden/graph.npz" --json --threads 1
+same "$(field "d['nodes'], d['width'], d['intra_group_distance'] > 0, 'dirichlet_energy' in d['unavailable'], 'group_distance_ratio' in d['unavailable']" out)" \
+    "(60, 12, True, True, False)" "metrics of a .npz with x and y"
 
 # --- checkpoints of the safetensors library, by another program's names; graph.npz is in another layout, so a wrong
 #     set is refused by the shapes

@@ -270,6 +270,8 @@ static fathom_status finish(run *r) {
     TRY(nn_restore(r->model));
     fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
     r->result->metrics = scores.metrics;
+    if (status == FATHOM_OK && !scores.finite)
+        note(r, "the representations of the best epoch are not all finite: there are no metrics of them");
     mem_free(scores.logits);
     return status;
 }
