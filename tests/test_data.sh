@@ -29,6 +29,16 @@ same "$(cat err)" 'fathom: cora: not in $FATHOM_DATA or the cache; get it with: 
 expect_exit 4 "$FATHOM" data info no-such-thing
 grep -q 'neither a file or folder nor a known data set' err || fail "unknown name: $(cat err)"
 
+expect_exit 2 "$FATHOM" data info karate --labels y.csv
+grep -q 'inside the library: brings its own features and labels' err || fail "labels for a set that has them: $(cat err)"
+mkdir -p folders/one folders/two
+cp "$SOURCE_DIR/tests/corpus/good/mtx/graph.mtx" folders/one/My_Graph.mtx
+cp "$SOURCE_DIR/tests/corpus/good/stored.npz" folders/two/
+expect_exit 0 env FATHOM_DATA="$PWD/nowhere:$PWD/folders" "$FATHOM" data info my-graph
+grep -q '^my-graph (matrix-market, ' out || fail "a graph found by name: $(cat out)"
+expect_exit 0 env FATHOM_DATA="$PWD/folders/one:$PWD/folders/two" "$FATHOM" data info Stored
+expect_exit 0 "$FATHOM" data info folders/two
+
 # --- convert and make: written files load to the same content, and the same command gives the same bytes
 expect_exit 0 "$FATHOM" data convert karate -o karate.npz
 "$FATHOM" data info karate | grep sha256 >one
