@@ -1,6 +1,7 @@
 /* cmd_train.c - `fathom train`: trains one network and tells what came of it. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "cli/resume.h"
 #include "cli/training.h"
@@ -31,6 +32,8 @@ static const struct opt_row rows[] = {
     OPT_PATH(struct train_options, out, "out", 'o', "DIR", NULL, "folder for the run's record, model and state"),
     OPT_INT(struct train_options, checkpoint_every, "checkpoint-every", 0, "N", "100", 1, 10000000,
             "save the state every N epochs"),
+    OPT_CHOICE(struct train_options, fallback, "fallback", 0, "cpu|none", NULL,
+               "when an OpenCL device is lost in mid-run (default: cpu with --device auto, else none)"),
     OPT_FLAG(struct train_options, resume, "resume", 0, "go on with the run in --out, to the same bits"),
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
 };
@@ -68,6 +71,7 @@ static train_config config_of(const struct train_options *o) {
     c.missing_rate = o->choice.missing_rate;
     c.feature_norm = (data_norm)o->choice.feature_norm;
     c.threads = o->common.threads;
+    c.fallback = o->fallback >= 0 ? o->fallback == 0 : strcmp(o->common.device, "auto") == 0;
     return c;
 }
 

@@ -8,7 +8,7 @@ struct train_options {
     struct common_options common;
     const char *data;
     struct data_choice choice;
-    int model, norm, preset;
+    int model, norm, preset, fallback;
     int64_t layers, hidden, groups, epochs, patience, eval_every, checkpoint_every;
     double lambda, dropout, lr, weight_decay, alpha, theta;
     const char *init, *out;

@@ -154,7 +154,7 @@ fathom_status nn_keep(nn_model *model);    /* best = parameters and running esti
 fathom_status nn_restore(nn_model *model); /* and back */
 
 /* Host copies. A block is nn_block_len floats, a moment nn_trained_len. */
-typedef enum nn_block { NN_WEIGHTS, NN_GRADS, NN_MOMENT1, NN_MOMENT2, NN_BEST } nn_block;
+typedef enum nn_block { NN_WEIGHTS, NN_GRADS, NN_MOMENT1, NN_MOMENT2, NN_BEST, NN_BLOCKS } nn_block;
 int64_t nn_block_len(const nn_model *model, nn_block block);
 fathom_status nn_get(float *values, const nn_model *model, nn_block block);
 fathom_status nn_put(nn_model *model, nn_block block, const float *values);

@@ -11,23 +11,7 @@
 
 #include "core/mem.h"
 #include "train/checkpoint.h"
-#include "train/folder.h"
-#include "train/state.h"
-
-typedef struct run {
-    const train_config *config; /* the result's copy */
-    const data_set *set;
-    be_device *dev;
-    const train_hooks *hooks;
-    nn_input *input;
-    nn_model *model;
-    train_folder folder;
-    train_result *result;
-    train_progress now;
-    double *ms; /* of each epoch of this process */
-    int64_t timed;
-    be_counters spent; /* sums over the epochs after the first one */
-} run;
+#include "train/run.h"
 
 static double seconds(void) {
     struct timespec t;
@@ -37,7 +21,7 @@ static double seconds(void) {
 
 static bool stop_wanted(const run *r) { return r->hooks->stop && *r->hooks->stop; }
 
-static void note(const run *r, const char *text) {
+void run_note(const run *r, const char *text) {
     if (r->hooks->note)
         r->hooks->note(r->hooks->user, text);
 }
@@ -198,6 +182,7 @@ static fathom_status save(run *r) {
         return FATHOM_OK;
     TRY(folder_sync(&r->folder));
     TRY(state_save(folder_file(path, &r->folder, "state.safetensors"), r->model, &r->now, r->config, r->set));
+    r->folder.has_state = true;
     return save_model(r);
 }
 
@@ -223,7 +208,8 @@ static fathom_status loop(run *r) {
         be_counters before = be_count(r->dev);
         TRY(one_epoch(r, &e, c->epochs));
         count_epoch(r, before);
-        r->ms[r->timed++] = e.ms;
+        if (r->timed < c->epochs)
+            r->ms[r->timed++] = e.ms;
         e.seconds_left = (seconds() - start) / (double)(e.epoch - first) * (double)(c->epochs - e.epoch);
         TRY(folder_add(&r->folder, &e));
         if (r->hooks->epoch)
@@ -236,8 +222,10 @@ static fathom_status loop(run *r) {
             r->result->stopped_early = true;
             break;
         }
-        if (e.epoch % c->checkpoint_every == 0 && e.epoch < c->epochs)
+        if (e.epoch % c->checkpoint_every == 0 && e.epoch < c->epochs) {
+            TRY(fallback_keep(r));
             TRY(save(r));
+        }
     }
     return FATHOM_OK;
 }
@@ -274,7 +262,7 @@ static fathom_status finish(run *r) {
     fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
     r->result->metrics = scores.metrics;
     if (status == FATHOM_OK && !scores.finite)
-        note(r, "the representations of the best epoch are not all finite: there are no metrics of them");
+        run_note(r, "the representations of the best epoch are not all finite: there are no metrics of them");
     mem_free(scores.logits);
     return status;
 }
@@ -305,13 +293,20 @@ static fathom_status train(run *r, double start) {
     result->first_epoch = r->now.epoch + 1;
     if (r->now.epoch > 0) {
         snprintf(text, sizeof text, "going on after epoch %" PRId64, r->now.epoch);
-        note(r, text);
+        run_note(r, text);
     }
     TRY(folder_epochs(&r->folder, r->now.epoch));
     TRY(be_sync(r->dev));
     result->build_s = seconds() - start + r->config->open_s;
     if (!result->interrupted) {
+        TRY(fallback_keep(r));
         status = loop(r);
+        bool lost =
+            status == FATHOM_DEVICE || status == FATHOM_MEMORY; /* drivers say either; a steady epoch needs none */
+        if (lost && fallback_to_cpu(r, status) == FATHOM_OK)
+            status = loop(r);
+        else if (lost && r->folder.has_state)
+            return fail_prefix(status, "the run in %s can be gone on with by --resume: ", r->folder.path);
         if (status == FATHOM_NUMERIC && r->folder.path && r->now.best_epoch > 0) {
             /* keep the sentence: saving the best model must not replace it */
             char sentence[CORE_MESSAGE_MAX];
@@ -348,6 +343,7 @@ fathom_status train_run(train_result **result, const train_config *config, const
     folder_close(&r.folder);
     nn_model_free(r.model);
     nn_input_free(r.input);
+    fallback_free(&r);
     mem_free(r.ms);
     if (status == FATHOM_OK || status == FATHOM_INTERRUPTED)
         *result = r.result;

@@ -70,6 +70,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     json_text(doc, "init", c->init);
     json_text(doc, "out", c->out);
     json_int(doc, "checkpoint_every", c->checkpoint_every);
+    json_text(doc, "fallback", c->fallback ? "cpu" : "none");
     json_int(doc, "threads", c->threads);
     json_close(doc);
 }
@@ -147,5 +148,9 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
         add_result(doc, result);
         add_costs(doc, config, info, result);
     }
-    json_text(doc, "status", !result ? "running" : result->interrupted ? "interrupted" : "ok");
+    json_text(doc, "status",
+              !result               ? "running"
+              : result->interrupted ? "interrupted"
+              : result->fell_back   ? "fell_back"
+                                    : "ok");
 }

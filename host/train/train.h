@@ -35,6 +35,7 @@ typedef struct train_config {
     const char *out;          /* folder of the run, or NULL */
     int64_t checkpoint_every; /* epochs */
     bool resume;
+    bool fallback; /* when an OpenCL device is lost in mid-run, go on on the CPU from the last kept state */
 
     /* How the data was loaded: for the record, and for comparing runs. */
     const char *data, *features, *labels;
@@ -75,6 +76,7 @@ typedef struct train_result {
     int64_t best_epoch, epochs; /* epochs: how many were run in all */
     int64_t first_epoch;        /* of this process; above 1 when resumed */
     bool interrupted, stopped_early;
+    bool fell_back; /* to the CPU, in mid-run */
     metrics_values metrics;
     double build_s, total_s, median_epoch_ms, min_epoch_ms;
     nn_bytes bytes;

@@ -1,0 +1,46 @@
+# test_fallback.sh - an OpenCL device that is lost in mid-run: with --fallback cpu the run goes on on the CPU from the
+# last kept state, to the same bits as one resumed there; without, exit 3 and a run that can be resumed.
+# labels: opencl asan-skip
+need_command
+command -v python3 >/dev/null || skip "python3 is not there to read JSON with"
+layer=$BUILD_DIR/tests/ocl_layer.so
+[ -f "$layer" ] || skip "built without OpenCL"
+[ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+"$FATHOM" devices >list 2>/dev/null
+grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
+same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
+export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
+# train ARGS...: ten epochs, the state kept after the fifth.
+train() { "$FATHOM" train --data karate --layers 3 --checkpoint-every 5 --threads 1 --quiet --json "$@"; }
+calls() { sed -n "s/^calls $1 //p" report; }
+
+# What such a run would have been: five epochs there, the rest on the CPU.
+expect_exit 0 train --device opencl:0 --epochs 5 --out resumed
+first=$(calls clEnqueueNDRangeKernel)
+expect_exit 0 train --device cpu --epochs 10 --out resumed --resume
+expect_exit 0 train --device opencl:0 --epochs 10 --out undisturbed
+whole=$(calls clEnqueueNDRangeKernel)
+[ "$whole" -gt "$first" ] || fail "the layer counts no launches"
+# After the fifth epoch, before the tenth: the metrics at the end take some launches of both runs.
+for lost in 1 2 3; do # CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, CL_INVALID_COMMAND_QUEUE
+    code=$(echo "-2 -5 -36" | cut -d " " -f $lost)
+    at=$((first + (whole - first) * lost / 4))
+    rm -rf fell
+    OCL_LAYER_FAIL=clEnqueueNDRangeKernel:$at:$code:+ train --device opencl:0 --fallback cpu --epochs 10 --out fell >out 2>err ||
+        fail "launch $at failing: $(cat err)"
+    [ "$(sed -n 's/^fired //p' report)" -gt 0 ] || fail "launch $at did not fail"
+    same "$(field "d['status'], d['result']['epochs']" out)" "('fell_back', 10)" "status when launch $at fails"
+    cmp resumed/state.safetensors fell/state.safetensors || fail "launch $at failing: another state than resumed on the CPU"
+    same "$(wc -l <fell/epochs.jsonl)" 10 "lines of epochs.jsonl"
+done
+
+# Without it, and for a device named by its user: exit 3, and the run can be gone on with.
+rm -rf lost
+got=0
+OCL_LAYER_FAIL=clEnqueueNDRangeKernel:$((first + (whole - first) / 2)):-2:+ train --device opencl:0 --epochs 10 --out lost >out 2>err || got=$?
+same "$got" 3 "exit code when the device is lost"
+grep -q 'clEnqueueNDRangeKernel' err || fail "the call is not named: $(cat err)"
+grep -q -- '--resume' err || fail "not told how to go on: $(cat err)"
+expect_exit 0 "$FATHOM" train --out lost --resume --device cpu --threads 1 --quiet
+cmp resumed/state.safetensors lost/state.safetensors || fail "another state than resumed on the CPU"
