@@ -1,5 +1,5 @@
 /* test_metrics.c - the metrics against float64 values (tests/golden/metrics_*.npz; metrics_2 is fully smoothed), and
- * what happens at the edges: no labels, one class, an empty class, zero rows. labels: opencl threads */
+ * what happens at the edges: no labels, one class, an empty class, zero rows. labels: opencl */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
 export FATHOM_DEVICE=cpu
+# shellcheck disable=SC2046
+trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT # nothing of a failed test goes on running
 
 field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
 same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
@@ -42,34 +44,46 @@ grep -q 'lambda chosen on the validation set' err || fail "--dry-run does not sh
 grep -q '^memory in all' out || fail "--dry-run does not show the memory: $(cat out)"
 
 # --- resuming: to the same bits after Ctrl-C and after a kill
-train --epochs 400 --out whole --quiet >/dev/null
-train --epochs 400 --out broken --quiet --checkpoint-every 10 >/dev/null 2>err &
+train --epochs 4000 --out whole --quiet >/dev/null
+"$FATHOM" train --data karate --layers 3 --threads 1 --epochs 4000 --out broken --quiet --checkpoint-every 10 >/dev/null 2>err &
 pid=$!
-for _ in $(seq 100); do
-    [ "$(wc -l 2>/dev/null <broken/epochs.jsonl || echo 0)" -lt 20 ] || break
+for _ in $(seq 500); do
+    [ ! -e broken/state.safetensors ] || break
     sleep 0.02
 done
-kill -INT "$pid" 2>/dev/null || true
+kill -INT "$pid"
 got=0 && wait "$pid" || got=$?
-case $got in
-130) grep -q 'interrupted after epoch' err || fail "Ctrl-C says: $(cat err)" ;;
-0) ;; # it was done before
-*) fail "Ctrl-C exits with $got: $(cat err)" ;;
-esac
+same "$got" 130 "exit code after Ctrl-C"
+grep -q 'interrupted after epoch' err || fail "Ctrl-C says: $(cat err)"
+killed=0
 for _ in 1 2 3; do # killed at some moment, then resumed with nothing but the folder
     "$FATHOM" train --out broken --resume --quiet --threads 1 >/dev/null 2>&1 &
     pid=$!
     sleep 0.05
-    kill -KILL "$pid" 2>/dev/null || true
+    kill -KILL "$pid" 2>/dev/null && killed=$((killed + 1))
     wait "$pid" 2>/dev/null || true
     expect_exit 0 python3 -c 'import json; json.load(open("broken/run.json"))'
 done
+[ "$killed" -gt 0 ] || fail "no run was there to be killed"
 expect_exit 0 "$FATHOM" train --out broken --resume --quiet --threads 1
 cmp whole/model.safetensors broken/model.safetensors || fail "the resumed run has another model"
 cmp whole/state.safetensors broken/state.safetensors || fail "the resumed run has another state"
 [ "$(lines whole)" = "$(lines broken)" ] || fail "the resumed run has other epochs"
 expect_exit 130 timeout -s INT --preserve-status 1 "$FATHOM" train --epochs 100000 --layers 30 --threads 1 --json --quiet
 same "$(field "d['status'], d['error']['code']" out)" "('interrupted', 130)" "status after Ctrl-C"
+
+# --- Ctrl-C twice: at once, and what is on the disk is whole
+"$FATHOM" train --layers 600 --threads 1 --out twice --quiet >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+    [ ! -e twice/epochs.jsonl ] || break
+    sleep 0.05
+done
+kill -INT "$pid"
+kill -TERM "$pid"
+got=0 && wait "$pid" || got=$?
+same "$got" 130 "exit code after Ctrl-C twice"
+expect_exit 0 "$FATHOM" train --out twice --resume --epochs 1 --quiet --threads 1
 
 # --- a longer run; other options are refused, and so is a folder that holds another run
 expect_exit 0 "$FATHOM" train --out first --resume --epochs 30 --threads 1 --json
@@ -81,6 +95,7 @@ while IFS='|' read -r code words sentence; do
     same "$(wc -l <err)" 1 "lines of '$(cat err)'"
 done <<'TABLE'
 2|train --data karate --epochs 3 --out first|the folder is not empty; take another one, or go on with its run with --resume
+4|train --data karate --epochs 2 --out never --init nothing.safetensors|cannot be opened
 2|train --out first --resume --hidden 17|it has hidden=16, this one hidden=17
 2|train --out first --resume --seed 5|seed=
 2|train --resume|--resume needs --out DIR
@@ -110,6 +125,8 @@ done <<'TABLE'
 4|train --data karate --init nothing.safetensors|nothing.safetensors: cannot be opened
 4|train --data karate --layers 2 --init first/model.safetensors|first/model.safetensors
 4|train --data karate --init run_of_nobody/x|cannot be opened
+6|train --dry-run --layers 1000 --hidden 60000|layers would fit
+6|train --layers 1000 --hidden 60000|layers would fit
 5|train --norm none --layers 40 --lr 1000 --dropout 0 --epochs 9 --threads 1|first in layer
 2|eval --data karate|--checkpoint
 4|eval --checkpoint first/run.json --data karate|first/run.json: is no safetensors file
@@ -117,6 +134,21 @@ done <<'TABLE'
 2|metrics|--embeddings
 4|metrics --embeddings none.npy|none.npy: cannot be opened
 TABLE
+
+expect_exit 0 train --epochs 2 --out never --quiet # a run that never began left nothing behind
+
+# --- one process at a time
+"$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --out busy --quiet >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+    [ ! -e busy/run.json ] || break
+    sleep 0.05
+done
+expect_exit 2 "$FATHOM" train --out busy --resume --quiet
+grep -q 'another process is writing' err || fail "two processes in one folder: $(cat err)"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null || true
+expect_exit 0 "$FATHOM" train --out busy --resume --epochs 2 --quiet --threads 1
 
 # --- eval gives what train gave, and files that other programs read
 expect_exit 0 "$FATHOM" eval --checkpoint whole/model.safetensors --data karate --json --threads 1 \
@@ -133,6 +165,10 @@ same "$(field "d['group_distance_ratio'], d['definition'], d['unavailable']" out
 expect_exit 0 "$FATHOM" metrics --embeddings h.npy --json --definition pyg --threads 1
 same "$(field "d['definition'], d['group_distance_ratio'], d['mean_average_distance'] > 0, len(d['unavailable'])" out)" \
     "('pyg', None, True, 6)" "metrics without anything else"
+
+expect_exit 0 "$FATHOM" metrics --embeddings "$SOURCE_DIR/tests/golden/graph.npz" --json --threads 1
+same "$(field "d['nodes'], d['width'], d['intra_group_distance'] > 0, 'dirichlet_energy' in d['unavailable'], 'group_distance_ratio' in d['unavailable']" out)" \
+    "(60, 12, True, True, False)" "metrics of a .npz with x and y"
 
 # --- checkpoints of the safetensors library, by another program's names; graph.npz is in another layout, so a wrong
 #     set is refused by the shapes

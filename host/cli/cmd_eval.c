@@ -155,6 +155,8 @@ static fathom_status evaluate(const struct eval_options *o, const st_file *file,
     TRY_OUT(nn_model_make(&model, &config, input));
     TRY_OUT(checkpoint_load(model, file));
     TRY_OUT(train_evaluate(&scores, model, set, dev, (metrics_definition)o->definition));
+    if (!scores.finite)
+        say("the representations are not all finite: there are no metrics of them");
     TRY_OUT(save_outputs(o, &scores, set));
     if (o->common.json)
         TRY_OUT(print_scores_json(o, &config, &scores, set, be_device_info(dev)));

@@ -20,12 +20,23 @@ static double loss_of(const float *logits, const data_set *set) {
     return set->split.train_count ? sum / set->split.train_count : NAN;
 }
 
+/* Very deep networks may overflow in evaluation, where running estimates lag behind, and yet train on. */
+static bool all_finite(const float *values, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
 fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
                              metrics_definition definition) {
     const int32_t counts[NN_SETS] = {set->split.train_count, set->split.val_count, set->split.test_count};
     nn_pass pass = {.training = false};
     nn_record record;
     *scores = (train_scores){0};
+#define X(name) scores->metrics.name = NAN;
+    METRICS_LIST(X)
+#undef X
     TRY(mem_new(&scores->logits, set->graph.nodes, set->classes, sizeof *scores->logits, "logits"));
     TRY(nn_forward(model, &pass));
     TRY(nn_score(model));
@@ -41,5 +52,8 @@ fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_s
                         .classes = set->classes,
                         .features = &set->features,
                         .graph = &set->graph};
+    scores->finite = all_finite(scores->logits, (int64_t)set->graph.nodes * set->classes);
+    if (!scores->finite)
+        return FATHOM_OK;
     return metrics_compute(&scores->metrics, dev, &in, definition);
 }

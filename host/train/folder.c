@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,17 @@ static fathom_status make_folders(const char *path) {
     return FATHOM_OK;
 }
 
+/* What a process killed before its run began may leave: an empty list of epochs, a file half written. */
+static bool is_leftover(const char *folder, const char *name) {
+    char path[FOLDER_PATH];
+    struct stat about;
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".part") == 0)
+        return true;
+    snprintf(path, sizeof path, "%.*s/%s", FOLDER_PATH - 300, folder, name);
+    return strcmp(name, "epochs.jsonl") == 0 && stat(path, &about) == 0 && about.st_size == 0;
+}
+
 static fathom_status look(const char *path, bool *empty, bool *is_run, bool *has_state) {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -45,11 +57,22 @@ static fathom_status look(const char *path, bool *empty, bool *is_run, bool *has
     while ((entry = readdir(dir)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        *empty = false;
+        *empty = *empty && is_leftover(path, entry->d_name);
         *is_run |= strcmp(entry->d_name, "run.json") == 0;
         *has_state |= strcmp(entry->d_name, "state.safetensors") == 0;
     }
     closedir(dir);
+    return FATHOM_OK;
+}
+
+/* The kernel drops the lock with the process, so none is ever left behind. */
+static fathom_status lock(train_folder *folder) {
+    char path[FOLDER_PATH];
+    folder->epochs = fopen(folder_file(path, folder, "epochs.jsonl"), "a+");
+    if (!folder->epochs)
+        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
+    if (flock(fileno(folder->epochs), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail(FATHOM_USAGE, "--out %s: another process is writing to this run", folder->path);
     return FATHOM_OK;
 }
 
@@ -65,9 +88,8 @@ fathom_status folder_open(train_folder *folder, const char *path, bool resume) {
                     is_run ? ", or go on with its run with --resume" : "");
     if (!empty && !is_run)
         return fail(FATHOM_USAGE, "--out %s: the folder holds files, but no run to resume", path);
-    if (access(path, W_OK) != 0)
-        return fail(FATHOM_FAILURE, "--out %s: cannot be written to: %s", path, strerror(errno));
-    return FATHOM_OK;
+    folder->begun = is_run;
+    return lock(folder);
 }
 
 /* Bytes of the first `lines` lines of the file. */
@@ -83,9 +105,6 @@ fathom_status folder_epochs(train_folder *folder, int64_t keep) {
     if (!folder->path)
         return FATHOM_OK;
     folder_file(path, folder, "epochs.jsonl");
-    folder->epochs = fopen(path, "a+");
-    if (!folder->epochs)
-        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
     rewind(folder->epochs);
     long end = bytes_of_lines(folder->epochs, keep);
     if (end < 0 || fflush(folder->epochs) != 0 || ftruncate(fileno(folder->epochs), end) != 0)
@@ -122,8 +141,8 @@ fathom_status folder_sync(train_folder *folder) {
     return fail(FATHOM_FAILURE, "%s/epochs.jsonl: cannot be written: %s", folder->path, strerror(errno));
 }
 
-fathom_status folder_record(const train_folder *folder, const train_config *config, const data_set *set,
-                            const be_info *info, const train_result *result) {
+fathom_status folder_record(train_folder *folder, const train_config *config, const data_set *set, const be_info *info,
+                            const train_result *result) {
     struct json *doc = NULL;
     char path[FOLDER_PATH], *text = NULL;
     fathom_status status;
@@ -134,6 +153,7 @@ fathom_status folder_record(const train_folder *folder, const train_config *conf
     TRY_OUT(json_print(doc, &text));
     file_piece piece = {text, strlen(text)};
     TRY_OUT(file_replace(folder_file(path, folder, "run.json"), &piece, 1));
+    folder->begun = true;
 out:
     json_free(doc);
     mem_free(text);
@@ -141,7 +161,11 @@ out:
 }
 
 void folder_close(train_folder *folder) {
-    if (folder->epochs)
-        fclose(folder->epochs);
+    char path[FOLDER_PATH];
+    if (!folder->epochs)
+        return;
+    if (!folder->begun)
+        unlink(folder_file(path, folder, "epochs.jsonl"));
+    fclose(folder->epochs);
     folder->epochs = NULL;
 }

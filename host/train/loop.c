@@ -168,8 +168,11 @@ static fathom_status begin(run *r) {
         nn_set_lambda(r->model, r->now.lambda);
         return FATHOM_OK;
     }
-    if (r->config->lambda == TRAIN_LAMBDA_AUTO)
-        TRY(search_lambda(r));
+    TRY(first_weights(r)); /* a file that cannot be used is found before there is a run */
+    TRY(folder_record(&r->folder, r->config, r->set, be_device_info(r->dev), NULL));
+    if (r->config->lambda != TRAIN_LAMBDA_AUTO)
+        return FATHOM_OK;
+    TRY(search_lambda(r));
     return first_weights(r);
 }
 
@@ -270,6 +273,8 @@ static fathom_status finish(run *r) {
     TRY(nn_restore(r->model));
     fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
     r->result->metrics = scores.metrics;
+    if (status == FATHOM_OK && !scores.finite)
+        note(r, "the representations of the best epoch are not all finite: there are no metrics of them");
     mem_free(scores.logits);
     return status;
 }
@@ -284,8 +289,6 @@ static fathom_status prepare(run *r) {
     TRY(nn_model_make(&r->model, &c->net, r->input));
     r->result->bytes = *nn_model_bytes(r->model);
     TRY(mem_new(&r->ms, c->epochs, 1, sizeof *r->ms, "epoch times"));
-    if (!r->folder.has_state)
-        TRY(folder_record(&r->folder, c, r->set, be_device_info(r->dev), NULL));
     return FATHOM_OK;
 }
 

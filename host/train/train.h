@@ -104,6 +104,7 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
 
 typedef struct train_scores {
     float *logits; /* n x C, mem_free */
+    bool finite;   /* all of them; else there are no metrics */
     double accuracy[NN_SETS], loss;
     metrics_values metrics;
 } train_scores;
