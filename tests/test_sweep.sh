@@ -38,6 +38,8 @@ for row, line in zip(results, table):
     for key in ("version", "data_sha256", "config_sha256", "split", "seed", "preset", "device", "driver", "test_accuracy"):
         assert row[key] not in (None, ""), key
     assert float(line["test_accuracy"]) == row["test_accuracy"] and list(line) == list(row)
+    assert (row["groups"], row["lambda"], row["lambda_from"]) == ((10, 0.001, "preset") if row["norm"] == "group" and row["model"] == "gcn" else
+                                                                  (10, 0.01, "preset") if row["norm"] == "group" else (0, None, None)), row
 PY
 
 # --- the same cell, the same seed, the same result as a single train
@@ -53,6 +55,16 @@ r = json.load(open("out"))["result"]
 print(r["test_accuracy"], r["val_accuracy"], r["best_epoch"], r["loss"], r["group_distance_ratio"], r["dirichlet_energy"])
 PY
 cmp -s cell single || fail "a cell differs from a single train: $(cat cell) and $(cat single)"
+
+# --- lambda chosen on the validation set: the choice is on record; several devices take cells from one queue
+expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms group --layers 2 --seeds 1 --epochs 5 --lambda auto --device cpu --out auto
+python3 -c 'import json; r = json.loads(open("auto/journal.jsonl").read()); assert r["lambda"] > 0 and r["lambda_from"] == "auto", r' ||
+    fail "the lambda that was chosen is not in the journal"
+if "$FATHOM" devices --json | grep -q '"opencl:0"'; then
+    expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms group --layers 15 --seeds 12 --epochs 400 --jobs 1 --device cpu,opencl:0 --out both
+    [ "$(python3 -c 'import json; print(len({json.loads(l)["backend"] for l in open("both/journal.jsonl")}))')" = 2 ] ||
+        fail "one of two devices got no cell"
+fi
 
 # --- killed again and again, in mid-run: the same rows in the end, each once
 starts=0
