@@ -56,7 +56,7 @@ __kernel void gat_backward_edges(__global float *ge, long geo, __global float *g
     long begin = ptr[po + (long)v], end = ptr[po + (long)v + 1], held = -1;
     __global const float *g = gy + gyo + (long)v * gyld;
     float here = t[to + (long)v], mean = 0.0f, sum = 0.0f;
-    bits4 bits = no_bits();
+    bits4 bits = {0, 0};
     for (long e = begin; e < end; e++) {
         long id = has_eid ? eid[eo + e] : e;
         __global const float *row = z + zo + (long)idx[io + e] * zld;

@@ -9,7 +9,7 @@
 
 #include "args.h"
 
-/* Row of element i of a matrix with `cols` columns; 64-bit division only where it must be. */
+/* i / cols; 64-bit division only where it must be. */
 static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : (uint)i / cols; }
 
 /* The random bits of elements 4*block .. 4*block + 3 of a mask. Two scalars: a vector whose component is chosen at run
@@ -18,8 +18,6 @@ typedef struct bits4 {
     ulong low, high;
 } bits4;
 
-static inline bits4 no_bits(void) { return (bits4){0, 0}; }
-
 static inline bits4 drop_bits(act_args a, ulong block) {
     philox_block b = philox4x32_10((uint)block, a.layer, a.epoch, a.stream, a.key0, a.key1);
     return (bits4){(ulong)b.v[1] << 32 | b.v[0], (ulong)b.v[3] << 32 | b.v[2]};
@@ -27,10 +25,20 @@ static inline bits4 drop_bits(act_args a, ulong block) {
 
 static inline uint pick(bits4 b, uint w) { return (uint)((w & 2 ? b.high : b.low) >> (w & 1) * 32); }
 
-/* act(x) of one element with its bits; NaN stays NaN. Without dropout threshold is 0 and scale 1. */
-static inline float act_of(float x, uint bits, act_args a) {
-    x = a.relu && x < 0.0f ? 0.0f : x;
-    return bits < a.threshold ? 0.0f : x * a.scale;
+/* act(x) of the elements i .. i + 3: relu, then dropout; NaN stays NaN. The four lie in one block of the mask when i is
+ * a multiple of 4, as it is for every matrix whose columns are. */
+static inline float4 act_of(float4 x, ulong i, act_args a) {
+    if (a.relu)
+        x = select(x, (float4)(0.0f), x < 0.0f);
+    if (!a.drop)
+        return x;
+    uint s = (uint)i & 3;
+    bits4 here = drop_bits(a, i >> 2), then = here;
+    if (s)
+        then = drop_bits(a, (i >> 2) + 1);
+    uint4 bits = (uint4)(pick(here, s), s < 3 ? pick(here, s + 1) : pick(then, 0),
+                         s < 2 ? pick(here, s + 2) : pick(then, s - 2), s < 1 ? pick(here, 3) : pick(then, s - 1));
+    return select(x * a.scale, (float4)(0.0f), bits < a.threshold);
 }
 
 static inline float leaky(float x, float slope) { return x > 0.0f ? x : slope * x; }

@@ -3,23 +3,24 @@
 #include "common.h"
 
 /* Computes: p[b][j] = sum of x_vj over the rows of block b.   Shapes: x n x d, p blocks x d.
- * Launch: one item per block and column.   Order: rows rising, in runs of 64. */
+ * Launch: one item per block and four columns.   Order: rows rising, in runs of 64. */
 __kernel void sum_blocks(__global float *p, long po, __global const float *x, long xo, long xld, uint n, uint d,
                          uint blocks, uint per) {
-    ulong i = get_global_id(0), b = row_of(i, d);
+    uint across = (d + 3) / 4;
+    ulong i = get_global_id(0), b = row_of(i, across);
     if (b >= blocks)
         return;
-    uint j = (uint)(i - b * d);
+    uint j = 4 * (uint)(i - b * across);
     ulong end = min((ulong)n, (b + 1) * per);
-    float sum = 0.0f;
+    float4 sum = (float4)(0.0f);
     for (ulong v = b * per; v < end; v += 64) {
         ulong stop = min(end, v + 64);
-        float run = 0.0f;
+        float4 run = (float4)(0.0f);
         for (ulong w = v; w < stop; w++)
-            run += x[xo + (long)w * xld + j];
+            run += load4(x + xo + (long)w * xld, j, d);
         sum += run;
     }
-    p[po + (long)i] = sum;
+    store4(sum, p + po + (long)(b * d), j, d);
 }
 
 /* Computes: out_i = sum_b p[b][i], added to what out held when `add`.   Shapes: out 1 x len, p blocks x stride.

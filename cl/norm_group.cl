@@ -5,7 +5,8 @@
 #include "common.h"
 
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).   Shapes: s n x G, h n x d, u G x d, c 1 x G.
- * Launch: one item per node.   Memory: s holds the logits between passes.   Order: columns, then groups rising. */
+ * Launch: one item per node.   Memory: s holds the logits between passes.
+ * Order: four sums over every fourth column, then the rest; groups in fours. */
 __kernel void group_assign(__global float *s, long so, long sld, __global const float *h, long ho, long hld,
                            __global const float *u, long uo, __global const float *c, long co, uint has_c, uint n,
                            uint d, uint groups) {
@@ -15,57 +16,62 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
     __global const float *row = h + ho + (long)v * hld;
     __global float *out = s + so + (long)v * sld;
     float most = -INFINITY, sum = 0.0f;
-    for (uint g = 0; g < groups; g += 4) {
-        __global const float *u0 = u + uo + (long)g * d;
-        __global const float *u1 = u0 + (g + 1 < groups ? d : 0), *u2 = u0 + (g + 2 < groups ? 2 * d : 0),
-                             *u3 = u0 + (g + 3 < groups ? 3 * d : 0);
-        float4 z = has_c ? load4(c + co, g, groups) : (float4)(0.0f);
-        for (uint j = 0; j < d; j++)
-            z += row[j] * (float4)(u0[j], u1[j], u2[j], u3[j]);
-        store4(z, out, g, groups);
-    }
-    for (uint g = 0; g < groups; g++)
-        most = fmax(most, out[g]);
     for (uint g = 0; g < groups; g++) {
-        float p = exp(out[g] - most);
-        out[g] = p;
-        sum += p;
+        __global const float *ug = u + uo + (long)g * d;
+        float4 sums = (float4)(0.0f);
+        uint j = 0;
+        for (; j + 4 <= d; j += 4)
+            sums += vload4(0, row + j) * vload4(0, ug + j);
+        float z = sums.x + sums.y + (sums.z + sums.w);
+        for (; j < d; j++)
+            z += row[j] * ug[j];
+        z += has_c ? c[co + g] : 0.0f;
+        out[g] = z;
+        most = fmax(most, z);
     }
-    for (uint g = 0; g < groups; g++)
-        out[g] /= sum;
+    for (uint g = 0; g < groups; g += 4) {
+        float4 p = exp(load4(out, g, groups) - most);
+        store4(p, out, g, groups);
+        sum += p.x + (g + 1 < groups ? p.y : 0.0f) + ((g + 2 < groups ? p.z : 0.0f) + (g + 3 < groups ? p.w : 0.0f));
+    }
+    for (uint g = 0; g < groups; g += 4)
+        store4(load4(out, g, groups) / sum, out, g, groups);
 }
 
 /* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
- * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and column.
+ * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and four columns.
  * Order: rows rising in runs of 64, each centred about its own mean; runs are combined after Chan. */
 __kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
                                  __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
                                  uint per) {
-    uint width = groups * d;
+    uint across = (d + 3) / 4, width = groups * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / d, j = at - g * d;
+    uint at = (uint)(i - b * width), g = at / across, j = 4 * (at - g * across);
     ulong end = min((ulong)n, (b + 1) * per);
-    __global const float *sg = s + so + g, *hj = h + ho + j;
-    float count = 0.0f, mean = 0.0f, centred = 0.0f;
+    __global const float *sg = s + so + g, *rows = h + ho;
+    float count = 0.0f;
+    float4 mean = (float4)(0.0f), centred = (float4)(0.0f);
     for (ulong v = b * per; v < end; v += 64) {
         ulong stop = min(end, v + 64);
-        float base = sg[(long)v * sld] * hj[(long)v * hld], run = 0.0f, squares = 0.0f, here = (float)(stop - v);
+        float here = (float)(stop - v), both = count + here;
+        float4 base = sg[(long)v * sld] * load4(rows + (long)v * hld, j, d), run = (float4)(0.0f), squares = run;
         for (ulong w = v; w < stop; w++)
-            run += fma(sg[(long)w * sld], hj[(long)w * hld], -base);
+            run += fma((float4)(sg[(long)w * sld]), load4(rows + (long)w * hld, j, d), -base);
         run = base + run / here;
         for (ulong w = v; w < stop; w++) {
-            float away = fma(sg[(long)w * sld], hj[(long)w * hld], -run);
+            float4 away = fma((float4)(sg[(long)w * sld]), load4(rows + (long)w * hld, j, d), -run);
             squares += away * away;
         }
-        float delta = run - mean, both = count + here;
+        float4 delta = run - mean;
         mean += delta * (here / both);
         centred += squares + delta * delta * (count * here / both);
         count = both;
     }
-    p[po + (long)(2 * b * width) + at] = mean;
-    p[po + (long)(2 * b * width) + width + at] = centred;
+    __global float *to = p + po + (long)((2 * b * groups + g) * d);
+    store4(mean, to, j, d);
+    store4(centred, to + (long)groups * d, j, d);
 }
 
 /* Computes: k[g][j] = lambda gamma r with r = (var + eps)^-1/2, and behind them k[G][j] = lambda b_j =
@@ -88,69 +94,51 @@ __kernel void group_coefficients(__global float *k, long ko, __global const floa
 }
 
 /* Computes: y = act(h (1 + sum_g s_vg k[g][j]) + k[G][j]).   Shapes: y and h n x d, s n x G, k as above; y may be h.
- * Launch: one item per four elements, counted row by row.   Order: groups rising. */
+ * Launch: one item per node and four columns.   Order: groups rising. */
 __kernel void group_apply(__global float *y, long yo, long yld, __global const float *h, long ho, long hld,
                           __global const float *s, long so, long sld, __global const float *k, long ko, uint n, uint d,
                           uint groups, act_args act) {
-    ulong total = (ulong)n * d, i = 4 * (ulong)get_global_id(0);
-    if (i >= total)
+    uint across = (d + 3) / 4;
+    ulong i = get_global_id(0), v = row_of(i, across);
+    if (v >= n)
         return;
-    ulong r = row_of(i, d);
-    uint j = (uint)(i - r * d);
-    bits4 bits = act.drop ? drop_bits(act, i / 4) : no_bits();
-    if (d % 4 == 0) {
-        __global const float *sv = s + so + (long)r * sld, *kj = k + ko + j;
-        float4 sum = (float4)(1.0f), x = vload4(0, h + ho + (long)r * hld + j);
-        for (uint g = 0; g < groups; g++, kj += d)
-            sum += sv[g] * vload4(0, kj);
-        x = x * sum + vload4(0, kj);
-        x.x = act_of(x.x, pick(bits, 0), act);
-        x.y = act_of(x.y, pick(bits, 1), act);
-        x.z = act_of(x.z, pick(bits, 2), act);
-        x.w = act_of(x.w, pick(bits, 3), act);
-        vstore4(x, 0, y + yo + (long)r * yld + j);
-        return;
-    }
-    for (uint t = 0; t < 4 && i + t < total; t++) {
-        __global const float *sv = s + so + (long)r * sld, *kj = k + ko + j;
-        float sum = 1.0f;
-        for (uint g = 0; g < groups; g++, kj += d)
-            sum += sv[g] * *kj;
-        y[yo + (long)r * yld + j] = act_of(h[ho + (long)r * hld + j] * sum + *kj, pick(bits, t), act);
-        if (++j == d) {
-            j = 0;
-            r++;
-        }
-    }
+    uint j = 4 * (uint)(i - v * across);
+    __global const float *sv = s + so + (long)v * sld, *kg = k + ko;
+    float4 sum = (float4)(1.0f);
+    for (uint g = 0; g < groups; g++, kg += d)
+        sum += sv[g] * load4(kg, j, d);
+    sum = load4(h + ho + (long)v * hld, j, d) * sum + load4(kg, j, d);
+    store4(act_of(sum, v * d + j, act), y + yo + (long)v * yld, j, d);
 }
 
 /* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj) for g < G, and p[b][G][j] = sum_v go_vj.
  * Shapes: go and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d.
- * Launch: one item per block, g <= G and column.   Order: rows rising, in runs of 64. */
+ * Launch: one item per block, g <= G and four columns.   Order: rows rising, in runs of 64. */
 __kernel void group_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
                                 __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
                                 __global const float *mean, long mo, uint n, uint d, uint groups, uint blocks,
                                 uint per) {
-    uint width = (groups + 1) * d;
+    uint across = (d + 3) / 4, width = (groups + 1) * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / d, j = at - g * d;
+    uint at = (uint)(i - b * width), g = at / across, j = 4 * (at - g * across);
     ulong end = min((ulong)n, (b + 1) * per);
-    __global const float *gj = go + goo + j, *hj = h + ho + j, *sg = s + so + g;
-    float sum = 0.0f, m = g < groups ? mean[mo + (long)at] : 0.0f;
+    __global const float *gr = go + goo, *hr = h + ho, *sg = s + so + g;
+    float4 sum = (float4)(0.0f), m = g < groups ? load4(mean + mo + (long)g * d, j, d) : sum;
     for (ulong v = b * per; v < end; v += 64) {
         ulong stop = min(end, v + 64);
-        float run = 0.0f;
+        float4 run = (float4)(0.0f);
         if (g < groups)
             for (ulong w = v; w < stop; w++)
-                run += gj[(long)w * gold] * fma(sg[(long)w * sld], hj[(long)w * hld], -m);
+                run += load4(gr + (long)w * gold, j, d) *
+                       fma((float4)(sg[(long)w * sld]), load4(hr + (long)w * hld, j, d), -m);
         else
             for (ulong w = v; w < stop; w++)
-                run += gj[(long)w * gold];
+                run += load4(gr + (long)w * gold, j, d);
         sum += run;
     }
-    p[po + (long)i] = sum;
+    store4(sum, p + po + (long)((b * (groups + 1) + g) * d), j, d);
 }
 
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.

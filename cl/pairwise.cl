@@ -21,30 +21,45 @@ static inline float apart(__global const float *a, __global const float *b, uint
     return sum;
 }
 
+/* Four rows i .. i + 3 of a result at once; those past the end are rows - 1 again and are not stored. */
+static inline void store_rows(float4 v, __global float *out, long ld, ulong i, uint rows) {
+    out[(long)i * ld] = v.x;
+    if (i + 1 < rows)
+        out[(long)(i + 1) * ld] = v.y;
+    if (i + 2 < rows)
+        out[(long)(i + 2) * ld] = v.z;
+    if (i + 3 < rows)
+        out[(long)(i + 3) * ld] = v.w;
+}
+
 /* Computes: out_ic = sum over j with label_j = c of f(||x_{first+i} - x_j||^2), f = sqrt, identity or exp(-scale .).
- * Shapes: out rows x C, x n x d, labels n.   Launch: dimension 0 one item per row, dimension 1 one per class.
+ * Shapes: out rows x C, x n x d, labels n.   Launch: dimension 0 one item per four rows, dimension 1 one per class.
  * Order: j rising, in runs of 64. */
 __kernel void pair_fold(__global float *out, long oo, long old, __global const float *x, long xo, long xld,
                         __global const int *labels, long lo, uint rows, uint n, uint d, uint kind, float scale,
                         ulong first) {
-    ulong i = get_global_id(0);
+    ulong i = 4 * (ulong)get_global_id(0), last = rows - 1;
     uint c = (uint)get_global_id(1);
-    if (i >= rows)
+    if (i > last)
         return;
-    __global const float *mine = x + xo + (long)(first + i) * xld;
-    float sum = 0.0f;
+    __global const float *x0 = x + xo + (long)(first + i) * xld, *x1 = x + xo + (long)(first + min(i + 1, last)) * xld,
+                         *x2 = x + xo + (long)(first + min(i + 2, last)) * xld,
+                         *x3 = x + xo + (long)(first + min(i + 3, last)) * xld;
+    float4 sum = (float4)(0.0f);
     for (ulong start = 0; start < n; start += 64) {
         ulong stop = min((ulong)n, start + 64);
-        float run = 0.0f;
+        float4 run = (float4)(0.0f);
         for (ulong j = start; j < stop; j++) {
             if (labels[lo + (long)j] != (int)c)
                 continue;
-            float square = apart(mine, x + xo + (long)j * xld, d);
+            __global const float *other = x + xo + (long)j * xld;
+            float4 square =
+                (float4)(apart(x0, other, d), apart(x1, other, d), apart(x2, other, d), apart(x3, other, d));
             run += kind == FOLD_EUCLID ? sqrt(square) : kind == FOLD_SQUARED ? square : exp(-scale * square);
         }
         sum += run;
     }
-    out[oo + (long)i * old + c] = sum;
+    store_rows(sum, out + oo + c, old, i, rows);
 }
 
 /* Computes: dots[j][i] = <x_{first+i}, x_j> for all n rows j, through the transpose; dots was filled with 0.
@@ -69,28 +84,28 @@ __kernel void sparse_dots(__global float *dots, long dao, __global const long *p
 }
 
 /* Computes: out_ic = sum over j with label_j = c of exp(-scale max(0, sq_i + sq_j - 2 dots[j][i])).
- * Shapes: out tile x C, dots n x tile, sq 1 x n, labels n.   Launch: dimension 0 one item per row of the tile,
+ * Shapes: out tile x C, dots n x tile, sq 1 x n, labels n.   Launch: dimension 0 one item per four rows of the tile,
  * dimension 1 one per class.   Order: j rising, in runs of 64. */
 __kernel void sparse_fold(__global float *out, long oo, long old, __global const float *dots, long dao,
                           __global const float *sq, long so, __global const int *labels, long lo, uint tile, uint n,
                           float scale, ulong first) {
-    ulong i = get_global_id(0);
+    ulong i = 4 * (ulong)get_global_id(0);
     uint c = (uint)get_global_id(1);
     if (i >= tile)
         return;
-    float mine = sq[so + (long)(first + i)], sum = 0.0f;
+    float4 mine = load4(sq + so + (long)first, (uint)i, tile), sum = (float4)(0.0f);
     for (ulong start = 0; start < n; start += 64) {
         ulong stop = min((ulong)n, start + 64);
-        float run = 0.0f;
+        float4 run = (float4)(0.0f);
         for (ulong j = start; j < stop; j++) {
             if (labels[lo + (long)j] != (int)c)
                 continue;
-            float square = mine + sq[so + (long)j] - 2.0f * dots[dao + (long)(j * tile + i)];
+            float4 square = mine + sq[so + (long)j] - 2.0f * load4(dots + dao + (long)(j * tile), (uint)i, tile);
             run += exp(-scale * fmax(0.0f, square));
         }
         sum += run;
     }
-    out[oo + (long)i * old + c] = sum;
+    store_rows(sum, out + oo + c, old, i, tile);
 }
 
 /* Computes: sum_i = sum_j D_ij and count_i = their number over D_ij > 1e-12, D_ij = ||x_i - x_j||^2 / 2, 0 when either

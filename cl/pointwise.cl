@@ -1,96 +1,67 @@
-/* pointwise.cl - element by element operations. One work-item takes elements 4i .. 4i+3
- * of the matrix counted row by row, because one Philox block masks four. */
+/* pointwise.cl - element by element operations. One work-item takes four columns of a row; the host hands matrices whose
+ * rows lie side by side as one long row. */
 #include "common.h"
 
-/* Computes: y = value.   Shapes: y rows x cols.   Launch: one item per four elements. */
+/* Computes: y = value.   Shapes: y rows x cols.   Launch: one item per row and four columns. */
 __kernel void fill(__global float *y, long yo, long yld, uint rows, uint cols, float value) {
-    ulong total = (ulong)rows * cols, i = 4 * (ulong)get_global_id(0);
-    if (i >= total)
+    uint across = (cols + 3) / 4;
+    ulong i = get_global_id(0), r = row_of(i, across);
+    if (r >= rows)
         return;
-    ulong r = row_of(i, cols);
-    uint j = (uint)(i - r * cols);
-    for (uint t = 0; t < 4 && i + t < total; t++) {
-        y[yo + (long)r * yld + j] = value;
-        if (++j == cols) {
-            j = 0;
-            r++;
-        }
-    }
+    store4((float4)(value), y + yo + (long)r * yld, 4 * (uint)(i - r * across), cols);
 }
 
 /* Computes: y = a x + b z, or a x without z; a copy is a = 1.   Shapes: all rows x cols; y may be x or z.
- * Launch: one item per four elements. */
+ * Launch: one item per row and four columns. */
 __kernel void axpby(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
                     __global const float *z, long zo, long zld, uint has_z, uint rows, uint cols, float a, float b) {
-    ulong total = (ulong)rows * cols, i = 4 * (ulong)get_global_id(0);
-    if (i >= total)
+    uint across = (cols + 3) / 4;
+    ulong i = get_global_id(0), r = row_of(i, across);
+    if (r >= rows)
         return;
-    ulong r = row_of(i, cols);
-    uint j = (uint)(i - r * cols);
-    for (uint t = 0; t < 4 && i + t < total; t++) {
-        float v = a * x[xo + (long)r * xld + j];
-        y[yo + (long)r * yld + j] = has_z ? v + b * z[zo + (long)r * zld + j] : v;
-        if (++j == cols) {
-            j = 0;
-            r++;
-        }
-    }
+    uint j = 4 * (uint)(i - r * across);
+    float4 v = a * load4(x + xo + (long)r * xld, j, cols);
+    if (has_z)
+        v += b * load4(z + zo + (long)r * zld, j, cols);
+    store4(v, y + yo + (long)r * yld, j, cols);
 }
 
 /* Computes: y = act(x) = dropout(relu(x)).   Shapes: both rows x cols; y may be x.
- * Launch: one item per four elements. */
+ * Launch: one item per row and four columns. */
 __kernel void activate(__global float *y, long yo, long yld, __global const float *x, long xo, long xld, uint rows,
                        uint cols, act_args act) {
-    ulong total = (ulong)rows * cols, i = 4 * (ulong)get_global_id(0);
-    if (i >= total)
+    uint across = (cols + 3) / 4;
+    ulong i = get_global_id(0), r = row_of(i, across);
+    if (r >= rows)
         return;
-    ulong r = row_of(i, cols);
-    uint j = (uint)(i - r * cols);
-    bits4 bits = act.drop ? drop_bits(act, i / 4) : no_bits();
-    for (uint t = 0; t < 4 && i + t < total; t++) {
-        y[yo + (long)r * yld + j] = act_of(x[xo + (long)r * xld + j], pick(bits, t), act);
-        if (++j == cols) {
-            j = 0;
-            r++;
-        }
-    }
+    uint j = 4 * (uint)(i - r * across);
+    store4(act_of(load4(x + xo + (long)r * xld, j, cols), r * cols + j, act), y + yo + (long)r * yld, j, cols);
 }
 
 /* Computes: gx = (y > 0) gy scale, the backward of an activation with relu (without: `activate` itself).
- * Shapes: all rows x cols; gx may be gy.   Launch: one item per four elements. */
+ * Shapes: all rows x cols; gx may be gy.   Launch: one item per row and four columns. */
 __kernel void activate_backward(__global float *gx, long gxo, long gxld, __global const float *gy, long gyo, long gyld,
                                 __global const float *y, long yo, long yld, uint rows, uint cols, float scale) {
-    ulong total = (ulong)rows * cols, i = 4 * (ulong)get_global_id(0);
-    if (i >= total)
+    uint across = (cols + 3) / 4;
+    ulong i = get_global_id(0), r = row_of(i, across);
+    if (r >= rows)
         return;
-    ulong r = row_of(i, cols);
-    uint j = (uint)(i - r * cols);
-    for (uint t = 0; t < 4 && i + t < total; t++) {
-        float g = gy[gyo + (long)r * gyld + j];
-        gx[gxo + (long)r * gxld + j] = y[yo + (long)r * yld + j] > 0.0f ? g * scale : 0.0f;
-        if (++j == cols) {
-            j = 0;
-            r++;
-        }
-    }
+    uint j = 4 * (uint)(i - r * across);
+    float4 g = scale * load4(gy + gyo + (long)r * gyld, j, cols);
+    g = select((float4)(0.0f), g, load4(y + yo + (long)r * yld, j, cols) > 0.0f);
+    store4(g, gx + gxo + (long)r * gxld, j, cols);
 }
 
 /* Computes: y = x + 1 b'.   Shapes: y and x rows x cols, b 1 x cols; y may be x.
- * Launch: one item per four elements. */
+ * Launch: one item per row and four columns. */
 __kernel void bias_add(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
                        __global const float *b, long bo, uint rows, uint cols) {
-    ulong total = (ulong)rows * cols, i = 4 * (ulong)get_global_id(0);
-    if (i >= total)
+    uint across = (cols + 3) / 4;
+    ulong i = get_global_id(0), r = row_of(i, across);
+    if (r >= rows)
         return;
-    ulong r = row_of(i, cols);
-    uint j = (uint)(i - r * cols);
-    for (uint t = 0; t < 4 && i + t < total; t++) {
-        y[yo + (long)r * yld + j] = x[xo + (long)r * xld + j] + b[bo + j];
-        if (++j == cols) {
-            j = 0;
-            r++;
-        }
-    }
+    uint j = 4 * (uint)(i - r * across);
+    store4(load4(x + xo + (long)r * xld, j, cols) + load4(b + bo, j, cols), y + yo + (long)r * yld, j, cols);
 }
 
 /* Computes: y_v = x_v / norm_v with norm ||x_v|| (by_sum 0) or sum_j x_vj (by_sum 1); norm 0 gives a row of 0.

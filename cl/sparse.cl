@@ -2,13 +2,13 @@
  * transpose with entry ids, so that nothing is scattered. */
 #include "common.h"
 
-/* Computes: y_r = alpha sum_{e in row r} val[id] mask(id) x_{idx[e]} + beta z_r, id = eid[e] or e.
- * Shapes: a rows x K, x K x d, y and z rows x d; z may be y.
- * Launch: one item per row and four columns.   Order: entries of the row rising. */
+/* Computes: y_r = alpha sum_{e in row r} val[id] x_{idx[e]} + beta z_r, id = eid[e] or e; a mask on the values was laid
+ * over them before (once per id, not once per id and column).   Shapes: a rows x K, x K x d, y and z rows x d; z may be
+ * y.   Launch: one item per row and four columns.   Order: entries of the row rising. */
 __kernel void spmm(__global float *y, long yo, long yld, __global const long *ptr, long po, __global const int *idx,
                    long io, __global const int *eid, long eo, uint has_eid, __global const float *val, long vo,
                    uint has_val, __global const float *x, long xo, long xld, __global const float *z, long zo, long zld,
-                   uint has_z, uint rows, uint d, act_args drop, float alpha, float beta) {
+                   uint has_z, uint rows, uint d, float alpha, float beta) {
     uint across = (d + 3) / 4;
     ulong i = get_global_id(0), r = row_of(i, across);
     if (r >= rows)
@@ -16,18 +16,8 @@ __kernel void spmm(__global float *y, long yo, long yld, __global const long *pt
     uint j = 4 * (uint)(i - r * across);
     long end = ptr[po + (long)r + 1];
     float4 sum = (float4)(0.0f);
-    bits4 bits = no_bits();
-    long held = -1;
     for (long e = ptr[po + (long)r]; e < end; e++) {
-        long id = has_eid ? eid[eo + e] : e;
-        float w = has_val ? val[vo + id] : 1.0f;
-        if (drop.drop) {
-            if (id >> 2 != held) {
-                held = id >> 2;
-                bits = drop_bits(drop, (ulong)held);
-            }
-            w = pick(bits, (uint)id & 3) < drop.threshold ? 0.0f : w * drop.scale;
-        }
+        float w = has_val ? val[vo + (has_eid ? eid[eo + e] : e)] : 1.0f;
         sum += w * load4(x + xo + (long)idx[io + e] * xld, j, d);
     }
     sum *= alpha;

@@ -112,3 +112,37 @@ for n in 1 2 3 5 8 13 21 34 55 89; do
     *) fail "allocation $n failed and compare exits with $code: $(cat err)" ;;
     esac
 done
+
+# --- tune: nothing to choose on the native back end; bad words are refused
+expect_exit 0 "$FATHOM" tune --device cpu --json
+same "$(field "d" out)" "{'tuned': []}" "tune of the native CPU"
+grep -q 'nothing to tune' err || fail "tune of the native CPU says: $(cat err)"
+expect_exit 3 "$FATHOM" tune --device nowhere
+one_sentence nowhere
+if [ "${FATHOM_TEST_LONG:-}" = 1 ] && "$FATHOM" devices --json --quiet | grep -q '"opencl:0"'; then
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 "$FATHOM" tune --device opencl:0 --seconds 0.01 --json
+    record=$(field "d['tuned'][0]['file']" out)
+    same "$(field "d['tuned'][0]['own_gemm']" out)" "$(field "d['own_gemm']" "$record")" "the record that tune keeps"
+fi
+
+# --- cache: where it is, what it holds, and clearing it touches nothing else
+export XDG_CACHE_HOME=$PWD/kept
+mkdir -p kept/fathom/tune kept/fathom/data/cora/deep kept/fathom/other outside
+echo 12345 >kept/fathom/tune/a.json
+echo 123 >kept/fathom/data/cora/deep/x
+echo keep >kept/fathom/other/y
+echo keep >outside/z
+ln -s "$PWD/outside" kept/fathom/data/link
+expect_exit 0 "$FATHOM" cache path
+same "$(cat out)" "$PWD/kept/fathom" "cache path"
+expect_exit 0 "$FATHOM" cache path --json
+same "$(field "d['path'], d['data'], d['tune']" out)" \
+    "('$PWD/kept/fathom', {'files': 1, 'bytes': 4}, {'files': 1, 'bytes': 6})" "cache path --json"
+expect_exit 0 "$FATHOM" cache clear tune
+[ ! -e kept/fathom/tune ] && [ -e kept/fathom/data/cora/deep/x ] || fail "cache clear tune: $(find kept)"
+expect_exit 0 "$FATHOM" cache clear --json
+same "$(field "d['data']['removed_files'], d['tune']['removed_files']" out)" "(1, 0)" "cache clear --json"
+same "$(find kept outside -type f | sort | tr '\n' ' ')" "kept/fathom/other/y outside/z " "what is left"
+expect_exit 0 "$FATHOM" cache clear
+expect_exit 2 "$FATHOM" cache clear everything
+one_sentence everything

@@ -33,6 +33,8 @@ grep -qx 'note: plain: 1 of the edges given repeat another one and were removed'
 grep -qx 'note: plain: 1 of the edges given are self-loops and were removed' err || fail "self-loops: $(cat err)"
 expect_exit 0 "$FATHOM" data info good/linqs
 grep -qx 'note: tiny: 1 citations name a paper that has no content and are left out' err || fail "strangers: $(cat err)"
+expect_exit 0 "$FATHOM" data info good/linqs-bare
+grep -q '^features *0, 0 non-zero' out || fail "papers without words: $(cat out)"
 expect_exit 0 "$FATHOM" data info good/ogb
 grep -q '^split *public: 3 training, 2 validation, 3 test' out || fail "the split of the OGB folder: $(cat out)"
 expect_exit 0 "$FATHOM" data info good/deflated.npz --split good/split.json

@@ -59,6 +59,29 @@ if [ -e /etc/OpenCL/vendors/pocl.icd ]; then
     )
     unset OCL_ICD_VENDORS
 fi
+# --- one card through two drivers is one row with an alias that can still be asked for; two cards of one driver stay two
+if [ -e /etc/OpenCL/vendors/pocl.icd ] && [ -e /etc/OpenCL/vendors/rusticl.icd ]; then
+    cp /etc/OpenCL/vendors/rusticl.icd vendors/
+    export OPENCL_LAYERS=$BUILD_DIR/tests/ocl_layer.so OCL_LAYER_TYPE=4
+    for card in uuid pci; do
+        (
+            export OCL_ICD_VENDORS=$TEST_TMP/vendors RUSTICL_ENABLE=llvmpipe
+            expect_exit 0 "$FATHOM" devices --json
+            [ "$(grep -o '"word"' out | wc -l)" = 3 ] || fail "two cards are not two rows: $(cat out)"
+            export OCL_LAYER_CARD=$card
+            expect_exit 0 "$FATHOM" devices --json
+            [ "$(grep -o '"word"' out | wc -l)" = 2 ] || fail "one card by its $card is not one row: $(cat out)"
+            expect_exit 0 "$FATHOM" devices
+            cat out err >both
+            grep -q 'opencl:1 (' both || fail "the alias is not shown: $(cat both)"
+            expect_exit 0 "$FATHOM" selftest --device opencl:1 --op fill
+            export POCL_DEVICES='pthread pthread' RUSTICL_ENABLE=none
+            expect_exit 0 "$FATHOM" devices --json
+            [ "$(grep -o '"word"' out | wc -l)" = 3 ] || fail "two devices of one driver were merged: $(cat out)"
+        )
+    done
+    unset OPENCL_LAYERS OCL_LAYER_TYPE
+fi
 if command -v clinfo >/dev/null; then
     clinfo -l 2>/dev/null | sed -n 's/^.*-- Device #[0-9]*: //p' >theirs
     expect_exit 0 "$FATHOM" devices --json

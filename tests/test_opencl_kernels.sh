@@ -10,7 +10,7 @@ export FATHOM_CL_DIR=$TEST_TMP/kernels
 
 expect_exit 0 "$FATHOM" selftest --device opencl:0 --op bias_add
 
-sed -i 's/+ b\[bo + j\]/- b[bo + j]/' kernels/pointwise.cl
+sed -i 's/+ load4(b + bo/- load4(b + bo/' kernels/pointwise.cl
 cmp -s kernels/pointwise.cl "$SOURCE_DIR/cl/pointwise.cl" && fail "the kernel was not changed"
 expect_exit 5 "$FATHOM" selftest --device opencl:0
 grep -q 'first bias_add' err || fail "a wrong bias_add is not named: $(cat err)"
@@ -30,6 +30,19 @@ sed -i 's/c2 += \*a2/c2 += *a1/' kernels/dense.cl
 cmp -s kernels/dense.cl "$SOURCE_DIR/cl/dense.cl" && fail "the product was not changed"
 expect_exit 3 "$FATHOM" selftest --device opencl:0 --op fill
 grep -q '^fathom: .* multiplies matrices wrongly with .*gemm_tile (dense.cl)' err || fail "said: $(cat err)"
+
+# only where `auto` chose the device does the CPU take its place: a device that calls itself a GPU is chosen
+gpu() { env OPENCL_LAYERS="$BUILD_DIR/tests/ocl_layer.so" OCL_LAYER_TYPE=4 "$@"; }
+expect_exit 0 gpu "$FATHOM" devices
+grep -q '^ \*1 *opencl:0 .*gpu' out || fail "a GPU is not chosen: $(cat out)"
+expect_exit 0 env -u FATHOM_CL_DIR OPENCL_LAYERS="$BUILD_DIR/tests/ocl_layer.so" OCL_LAYER_TYPE=4 \
+    "$FATHOM" selftest --op fill
+grep -q '^opencl:0' err || fail "auto does not take the GPU: $(cat err)"
+expect_exit 3 gpu "$FATHOM" selftest --device opencl:0 --op fill
+expect_exit 3 gpu "$FATHOM" selftest --device gpu --op fill
+expect_exit 0 gpu "$FATHOM" selftest --op fill
+cat out err >both
+grep -q 'multiplies matrices wrongly.*going on with the CPU' both || fail "auto says nothing: $(cat both)"
 
 FATHOM_CL_DIR=$TEST_TMP/nowhere expect_exit 2 "$FATHOM" selftest --device opencl:0 --op fill
 grep -q 'FATHOM_CL_DIR: .*nowhere is not a folder' err || fail "said: $(cat err)"

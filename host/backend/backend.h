@@ -110,9 +110,18 @@ void be_list_free(be_list *list);
  * part of a name. Unknown or ambiguous: FATHOM_DEVICE, candidates in the sentence. */
 fathom_status be_find(const be_list *list, const char *word, int *row);
 
+/* What measuring found to be fastest on a device; 0: the back end's own choice. Results stay within the same bounds, but
+ * sums over a work-group have another order, so bits may differ from those of another tuning. */
+typedef struct be_tuning {
+    int group;    /* work-items of a work-group, a power of two (OpenCL) */
+    int own_gemm; /* matrix products with a side up to this use the own kernel, others CLBlast (OpenCL) */
+} be_tuning;
+
 typedef struct be_options {
     int threads;  /* CPU back end; 0: one per core */
     bool profile; /* time every operation */
+    be_tuning tuning;
+    void (*tuned)(be_tuning *tuning, const be_info *info); /* fills in what is known of the device; may be NULL */
 } be_options;
 
 /* word NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by

@@ -100,11 +100,10 @@ static fathom_status join(be_list *list, const be_found *cpu, const be_found *op
     return FATHOM_OK;
 }
 
-fathom_status be_list_devices(be_list *list) {
+/* `module` NULL: the native CPU alone, and a note that says why. */
+static fathom_status list_devices(be_list *list, const be_driver *module, const char *why) {
     *list = (be_list){0};
     be_found cpu = {0}, opencl = {0};
-    const char *why = "";
-    const be_driver *module = be_opencl_driver(&why);
     fathom_status status;
     TRY_OUT(cpu_driver.list(&cpu));
     if (module)
@@ -122,6 +121,12 @@ out:
     if (status != FATHOM_OK)
         be_list_free(list);
     return status;
+}
+
+fathom_status be_list_devices(be_list *list) {
+    const char *why = "";
+    const be_driver *module = be_opencl_driver(&why);
+    return list_devices(list, module, why);
 }
 
 void be_list_free(be_list *list) {
@@ -211,14 +216,16 @@ fathom_status be_find(const be_list *list, const char *word, int *row) {
 /* ---- opening ---- */
 
 fathom_status be_open_row(be_device **dev, const be_list *list, int row, const be_options *options) {
-    static const be_options defaults = {0};
+    be_options given = options ? *options : (be_options){0};
     const be_info *info = &list->info[row];
     be_device *made = NULL;
     *dev = NULL;
     TRY(mem_new(&made, 1, 1, sizeof *made, "device"));
     made->info = *info;
     made->driver = info->opencl_index < 0 ? &cpu_driver : be_opencl_driver(NULL);
-    fathom_status status = made->driver->open(&made->state, info, options ? options : &defaults);
+    if (given.tuned)
+        given.tuned(&given.tuning, info);
+    fathom_status status = made->driver->open(&made->state, info, &given);
     if (status != FATHOM_OK) {
         mem_free(made);
         return status;
@@ -234,7 +241,8 @@ fathom_status be_open(be_device **dev, const char *word, const be_options *optio
     be_list list;
     int row;
     *dev = NULL;
-    TRY(be_list_devices(&list));
+    /* Who asks for the CPU does not pay for OpenCL: its drivers take 50 MB and more, and a tenth of a second. */
+    TRY(strcmp(word, "cpu") == 0 ? list_devices(&list, NULL, "not looked for") : be_list_devices(&list));
     fathom_status status = be_find(&list, word, &row);
     if (status == FATHOM_OK)
         status = be_open_row(dev, &list, row, options);

@@ -96,11 +96,21 @@ const struct bench_row *bench_find(const struct bench_device *device, const stru
 
 /* ---- what is measured: rows of every device ---- */
 
+/* The rows of the list that device words mean ("cpu,opencl:0"; "all" is every row), no row twice, at most
+ * BENCH_DEVICES. */
+fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *words);
+
 bool bench_wanted(const struct bench_record *record, const char *name, const char *shape);
 
 fathom_status bench_ops(struct bench_record *record, be_device *const *devices);
 fathom_status bench_epoch(struct bench_record *record, be_device *const *devices);
 fathom_status bench_metrics(struct bench_record *record, be_device *const *devices);
+
+struct op_case;
+/* The case of an operation of bench_ops as training on Cora calls it; false when there is none of that name. */
+bool bench_case(struct op_case *c, const char *name);
+/* Checks the result of a case, then times it; a wrong result is FATHOM_NUMERIC. */
+fathom_status bench_time_case(struct bench_times *times, be_device *dev, const struct op_case *c, double seconds);
 
 /* The data set of the row at hand, kept for the next one; set NULL and why, when it is not on this machine. */
 struct bench_data {

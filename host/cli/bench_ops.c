@@ -3,6 +3,7 @@
  * those of tests/cases, so what is timed is what is proven. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cases/job.h"
 #include "cli/bench.h"
@@ -252,6 +253,26 @@ static fathom_status time_case(struct bench_row *row, struct bench_device *devic
 out:
     case_close(job);
     return status;
+}
+
+bool bench_case(op_case *c, const char *name) {
+    char shape[64];
+    for (size_t t = 0; t < TIMED; t++)
+        if (strcmp(timed[t].name, name) == 0) {
+            *c = case_of(&timed[t], &sizes[0], shape, sizeof shape);
+            return true;
+        }
+    return false;
+}
+
+fathom_status bench_time_case(struct bench_times *times, be_device *dev, const op_case *c, double seconds) {
+    struct bench_device none = {.gemm = 1, .copy_near = 1, .copy_far = 1};
+    struct bench_row row = {0};
+    TRY(time_case(&row, &none, dev, c, seconds));
+    if (row.missing[0])
+        return fail(FATHOM_NUMERIC, "%s on %s: %s", c->name, be_device_info(dev)->name, row.missing);
+    *times = row.time;
+    return FATHOM_OK;
 }
 
 /* The k-th row in the order of sizes, then operations; false when it is not measured. */

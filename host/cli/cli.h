@@ -39,6 +39,9 @@
     X(demo)          \
     X(bench)         \
     X(bench_compare) \
+    X(tune)          \
+    X(cache_path)    \
+    X(cache_clear)   \
     X(sweep)         \
     X(report)
 

@@ -3,6 +3,7 @@
 
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/tune.h"
 #include "core/file.h"
 #include "core/mem.h"
 
@@ -19,8 +20,7 @@ struct bench_options {
 static fathom_status (*const measure[])(struct bench_record *record,
                                         be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
 
-/* The rows that a list of device words means; "all" is every row. No row twice. */
-static fathom_status find_rows(int *rows, int *count, const be_list *list, const char *words) {
+fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *words) {
     char word[128];
     *count = 0;
     if (strcmp(words, "all") == 0) {
@@ -44,12 +44,13 @@ static fathom_status find_rows(int *rows, int *count, const be_list *list, const
 
 static fathom_status open_devices(be_device **devices, struct bench_record *record,
                                   const struct bench_options *options) {
-    const be_options open = {.threads = (int)options->common.threads};
+    const be_options open = {.threads = (int)options->common.threads,
+                             .tuned = options->common.no_tune ? NULL : tune_find};
     be_list list = {0};
     int rows[BENCH_DEVICES], count;
     fathom_status status;
     TRY_OUT(be_list_devices(&list));
-    TRY_OUT(find_rows(rows, &count, &list, options->common.device));
+    TRY_OUT(bench_device_rows(rows, &count, &list, options->common.device));
     for (int i = 0; i < count; i++) {
         TRY_OUT(be_open_row(&devices[i], &list, rows[i], &open));
         TRY_OUT(bench_add_device(record, devices[i], options->common.threads));

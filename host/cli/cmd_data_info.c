@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/data_rows.h"
-#include "core/mem.h"
+#include "cli/dataset.h"
+#include "nn/nn.h"
 
 struct info_options {
     struct common_options common;
@@ -15,22 +15,30 @@ struct info_options {
 static const struct opt_row rows[] = {
     OPT_OPERAND(struct info_options, data, "DATA", "embedded", "a name (fathom data list) or a path"),
     DATA_SOURCE_ROWS(struct info_options, choice),
-    OPT_INT(struct info_options, layers, "layers", 0, "K", "15", 1, 100000, "depth to reckon the memory for"),
-    OPT_INT(struct info_options, hidden, "hidden", 0, "D", "16", 1, 1000000, "width to reckon the memory for"),
-    OPT_INT(struct info_options, groups, "groups", 0, "G", "10", 1, 100000, "groups to reckon the memory for"),
+    OPT_INT(struct info_options, layers, "layers", 0, "K", "15", 1, NN_LAYERS_MAX, "depth to reckon the memory for"),
+    OPT_INT(struct info_options, hidden, "hidden", 0, "D", "16", 1, NN_HIDDEN_MAX, "width to reckon the memory for"),
+    OPT_INT(struct info_options, groups, "groups", 0, "G", "10", 1, NN_GROUPS_MAX, "groups to reckon the memory for"),
 };
 
-/* Bytes of training a GCN with group norm: the graph with its weights, the features and their transpose, four copies of
- * the parameters, and per layer what the backward pass needs (input and aggregated rows, group assignment). About
- * right: the exact plan is printed by `fathom train`. */
-static double training_bytes(const data_set *set, const data_info *info, const struct info_options *o) {
-    double n = set->graph.nodes, entries = 2.0 * (double)set->graph.edges + n, d = (double)o->hidden,
-           g = (double)o->groups;
-    double k = (double)o->layers, first = set->features.cols, last = set->classes;
-    double parameters = first * d + (k - 2) * d * d + d * last + k * (d * g + g + 2 * g * d);
-    double features = set->features.dense ? (double)info->feature_bytes : 2.0 * (double)info->feature_bytes;
-    return (double)info->graph_bytes + 8 * entries + features + 16 * fmax(parameters, 0) + 4 * n * k * (2 * d + g) +
-           4 * n * (3 * d + 2 * last);
+/* What `fathom train` would plan for a GCN with group norm of the depth and width asked for. */
+static fathom_status training_bytes(int64_t *bytes, const data_set *set, const struct info_options *o) {
+    nn_config config = {.model = NN_GCN,
+                        .norm = NN_GROUP,
+                        .layers = o->layers,
+                        .hidden = o->hidden,
+                        .groups = o->groups,
+                        .lambda = 0.01,
+                        .dropout = 0.6,
+                        .momentum = 0.3,
+                        .assign_bias = true};
+    nn_shape shape = nn_shape_of(set);
+    nn_bytes plan;
+    *bytes = 0;
+    if (set->classes < 1 || set->features.cols < 1)
+        return FATHOM_OK;
+    TRY(nn_plan_bytes(&plan, &config, &shape));
+    *bytes = plan.total;
+    return FATHOM_OK;
 }
 
 /* Published edge counts that count repeated edges and self-loops. */
@@ -73,7 +81,7 @@ static void print_classes(const data_set *set, const data_info *info) {
     printf("\n");
 }
 
-static void print_text(const data_set *set, const data_info *info, const struct info_options *o) {
+static void print_text(const data_set *set, const data_info *info, const struct info_options *o, int64_t training) {
     int64_t published = published_edges(set->name);
     printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), set->name, style(stdout, STYLE_PLAIN), set->layout,
            set->origin);
@@ -97,9 +105,11 @@ static void print_text(const data_set *set, const data_info *info, const struct 
     printf("degrees      least %d, median %d, mean %.2f, most %d\n", (int)info->degree_min, (int)info->degree_median,
            info->degree_mean, (int)info->degree_max);
     print_histogram(info);
-    printf("memory       %s here; about %s to train %lld layers of width %lld\n",
-           bytes_text((uint64_t)(info->graph_bytes + info->feature_bytes)),
-           bytes_text((uint64_t)training_bytes(set, info, o)), (long long)o->layers, (long long)o->hidden);
+    printf("memory       %s here", bytes_text((uint64_t)(info->graph_bytes + info->feature_bytes)));
+    if (training > 0)
+        printf("; %s to train %lld layers of width %lld", bytes_text((uint64_t)training), (long long)o->layers,
+               (long long)o->hidden);
+    printf("\n");
     printf("sha256       %s\n", set->sha256);
 }
 
@@ -122,7 +132,8 @@ static void add_json_facts(struct json *doc, const data_set *set, const data_inf
 }
 
 /* The facts stand at the top and, as in the records of train, under "data". */
-static fathom_status print_document(const data_set *set, const data_info *info, const struct info_options *o) {
+static fathom_status print_document(const data_set *set, const data_info *info, const struct info_options *o,
+                                    int64_t training, double seconds) {
     struct json *doc = NULL;
     TRY(json_new(&doc));
     add_json_facts(doc, set, info);
@@ -154,9 +165,12 @@ static fathom_status print_document(const data_set *set, const data_info *info, 
     json_close(doc);
     json_open(doc, "memory");
     json_int(doc, "loaded_bytes", info->graph_bytes + info->feature_bytes);
-    json_int(doc, "training_bytes", (int64_t)training_bytes(set, info, o));
+    json_int(doc, "training_bytes", training);
     json_int(doc, "layers", o->layers);
     json_int(doc, "hidden", o->hidden);
+    json_close(doc);
+    json_open(doc, "time");
+    json_real(doc, "load_s", seconds);
     json_close(doc);
     json_open_array(doc, "notes");
     for (int i = 0; i < set->note_count; i++)
@@ -184,14 +198,18 @@ static fathom_status run(const void *given) {
     data_options options = data_from_choice(&o->choice);
     options.without_split = true;
     options.feature_norm = DATA_NORM_NONE;
+    double seconds = now_seconds();
+    int64_t training;
     TRY_OUT(data_load(&set, o->data, &options));
+    seconds = now_seconds() - seconds;
     TRY_OUT(add_split(set, o));
     TRY_OUT(data_describe(&info, set));
+    TRY_OUT(training_bytes(&training, set, o));
     say_notes(set);
     if (o->common.json)
-        status = print_document(set, &info, o);
+        status = print_document(set, &info, o, training, seconds);
     else
-        print_text(set, &info, o);
+        print_text(set, &info, o, training);
 out:
     data_info_free(&info);
     data_free(set);

@@ -1,8 +1,10 @@
 /* device.c - opens the device of the common options and describes it. */
 #include "cli/device.h"
 
+#include "cli/tune.h"
+
 fathom_status open_device(be_device **device, const struct common_options *common) {
-    be_options options = {.threads = (int)common->threads};
+    be_options options = {.threads = (int)common->threads, .tuned = common->no_tune ? NULL : tune_find};
     TRY(be_open(device, common->device, &options));
     if (be_device_note(*device)[0])
         say("%s", be_device_note(*device));

@@ -18,6 +18,7 @@ static const struct opt_row common_rows[] = {
              "auto, cpu, gpu, a row number of `fathom devices`, opencl:N, opencl:P:D or part of a name; "
              "without it FATHOM_DEVICE counts"),
     OPT_INT(C, threads, "threads", 0, "N", "0", 0, 1024, "threads of the CPU back end; 0: one for each core"),
+    OPT_FLAG(C, no_tune, "no-tune", 0, "ignore what fathom tune found"),
     OPT_FLAG(C, json, "json", 0, "one JSON document on standard output"),
     OPT_FLAG(C, quiet, "quiet", 'q', "say nothing but results and errors"),
     OPT_FLAG(C, help, "help", 'h', "this text"),

@@ -25,6 +25,12 @@ static void catch_signals(void) {
 
 /* ---- progress ---- */
 
+static char *text_room(void) {
+    static _Thread_local char rooms[8][32];
+    static _Thread_local int next;
+    return rooms[next = (next + 1) % 8];
+}
+
 static const char *left_text(double seconds) {
     static char text[32];
     int64_t s = (int64_t)(seconds + 0.5);
@@ -37,16 +43,25 @@ static const char *left_text(double seconds) {
     return text;
 }
 
+/* Percentages without their sign, so that the line fits into 80 columns. */
+static const char *short_text(double fraction) {
+    char *text = text_room();
+    if (isnan(fraction))
+        return "-";
+    snprintf(text, 32, "%.1f", 100 * fraction);
+    return text;
+}
+
 static void on_epoch(void *user, const train_epoch *e) {
-    char numbers[160];
+    char numbers[128];
     (void)user;
-    snprintf(numbers, sizeof numbers, "epoch %" PRId64 "/%" PRId64 "  loss %.4f  train %s  val %s  best %s", e->epoch,
-             e->epochs, e->loss, percent_text(e->accuracy[NN_TRAIN]), percent_text(e->accuracy[NN_VAL]),
-             percent_text(e->best_val));
+    snprintf(numbers, sizeof numbers, "epoch %" PRId64 "/%" PRId64 " loss %.4f train %s val %s best %s%%", e->epoch,
+             e->epochs, e->loss, short_text(e->accuracy[NN_TRAIN]), short_text(e->accuracy[NN_VAL]),
+             short_text(e->best_val));
     if (isnan(e->candidate))
-        progress("%s  %.1f ms  %s left", numbers, e->ms, left_text(e->seconds_left));
+        progress("%s %.1f ms %s left", numbers, e->ms, left_text(e->seconds_left));
     else
-        progress("lambda %g  %s", e->candidate, numbers);
+        progress("lambda %g: %s", e->candidate, numbers);
 }
 
 static void on_note(void *user, const char *text) {
@@ -60,12 +75,6 @@ train_hooks training_hooks(void) {
 }
 
 /* ---- text ---- */
-
-static char *text_room(void) {
-    static _Thread_local char rooms[8][32];
-    static _Thread_local int next;
-    return rooms[next = (next + 1) % 8];
-}
 
 const char *percent_text(double fraction) {
     char *text = text_room();

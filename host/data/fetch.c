@@ -49,7 +49,7 @@ static fathom_status make_folders(const char *path) {
         *slash = '/';
     }
     fathom_status status = FATHOM_OK;
-    if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+    if (mkdir(copy, 0777) != 0 && (errno != EEXIST || !data_is_folder(copy)))
         status = fail(FATHOM_FAILURE, "%s: the folder cannot be made: %s", path, strerror(errno));
     mem_free(copy);
     return status;

@@ -26,11 +26,11 @@ struct data_lines {
     int64_t number;
 };
 
-static fathom_status make(data_lines **lines, const char *path) {
+static fathom_status make(data_lines **lines, const char *path, size_t room) {
     data_lines *made;
     *lines = NULL;
     TRY(mem_new(&made, 1, 1, sizeof *made, "text reader"));
-    made->room = BUFFER_FIRST;
+    made->room = room;
     fathom_status status = mem_text(&made->path, path);
     if (status == FATHOM_OK)
         status = mem_new(&made->buffer, made->room + 1, 1, 1, "text buffer");
@@ -49,7 +49,7 @@ fathom_status data_lines_open(data_lines **lines, const char *path) {
     if (!file)
         return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
     gzbuffer(file, 1u << 18);
-    fathom_status status = make(lines, path);
+    fathom_status status = make(lines, path, BUFFER_FIRST);
     if (status != FATHOM_OK)
         gzclose(file);
     else
@@ -58,7 +58,7 @@ fathom_status data_lines_open(data_lines **lines, const char *path) {
 }
 
 fathom_status data_lines_open_bytes(data_lines **lines, const char *path, const void *bytes, size_t count) {
-    TRY(make(lines, path));
+    TRY(make(lines, path, 256)); /* small, so that tests of short texts also see it grow */
     (*lines)->memory = bytes;
     (*lines)->memory_left = count;
     return FATHOM_OK;

@@ -37,6 +37,13 @@ static fathom_status read_set(data_draft *draft, const char *name_or_path, const
     data_set *set = draft->set;
     data_place place;
     TRY(data_place_find(&place, name_or_path));
+    if ((options->features || options->labels) && place.layout != DATA_PLAIN && place.layout != DATA_MTX) {
+        status = fail(FATHOM_USAGE,
+                      "%s: brings its own features and labels; --features and --labels are for edge lists "
+                      "and Matrix Market graphs",
+                      place.path);
+        goto out;
+    }
     TRY_OUT(mem_text(&set->origin, place.path));
     TRY_OUT(mem_text(&set->name, place.name));
     TRY_OUT(read_place(draft, &place, options));

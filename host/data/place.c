@@ -57,15 +57,17 @@ typedef struct sign {
 static sign read_sign(const char *file) {
     size_t length;
     if (strncmp(file, "ind.", 4) == 0 && (length = before(file, ".graph")) > 4)
-        return (sign){5, DATA_PLANETOID, 4, length - 4};
+        return (sign){6, DATA_PLANETOID, 4, length - 4};
     if (strcmp(file, "edge.csv") == 0 || strcmp(file, "edge.csv.gz") == 0)
-        return (sign){4, DATA_OGB, 0, 0};
+        return (sign){5, DATA_OGB, 0, 0};
     if (strcmp(file, "edges.csv") == 0 || strcmp(file, "edges.csv.gz") == 0)
-        return (sign){3, DATA_PLAIN, 0, 0};
+        return (sign){4, DATA_PLAIN, 0, 0};
     if ((length = before(file, ".content")) > 0)
-        return (sign){2, DATA_LINQS, 0, length};
+        return (sign){3, DATA_LINQS, 0, length};
     if ((length = before(file, ".npz")) > 0)
-        return (sign){1, DATA_NPZ, 0, length};
+        return (sign){2, DATA_NPZ, 0, length};
+    if ((length = before(file, ".mtx")) > 0 || (length = before(file, ".mtx.gz")) > 0)
+        return (sign){1, DATA_MTX, 0, length};
     return (sign){0};
 }
 

@@ -40,7 +40,7 @@ fathom_status data_rows_add(data_rows *rows, const float *values, int32_t cols) 
     if (f->rows >= DATA_NODES_MAX)
         return fail(FATHOM_DATA, "more than %d rows", DATA_NODES_MAX);
     TRY(grow_rows(rows));
-    TRY(grow_entries(rows, cols));
+    TRY(grow_entries(rows, cols > 0 ? cols : 1)); /* a row of no columns still needs an address */
     if (f->dense) {
         memcpy(f->values + rows->entries, values, (size_t)cols * sizeof *values);
         rows->entries += cols;

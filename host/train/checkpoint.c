@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -110,14 +111,21 @@ static void add_tracked(saver *s, const nn_param *p, const int64_t *batches) {
         (st_tensor){.name = name, .type = ST_I64, .count = 1, .data = batches, .bytes = sizeof *batches};
 }
 
+/* The shortest of two texts that reads back to the same number. */
+static void print_real(char *text, size_t room, double value) {
+    snprintf(text, room, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, room, "%.17g", value);
+}
+
 static fathom_status save(const char *path, const saver *s, const nn_config *c, const char *preset) {
     char layers[24], hidden[24], groups[24], lambda[32], alpha[32], theta[32];
     snprintf(layers, sizeof layers, "%" PRId64, c->layers);
     snprintf(hidden, sizeof hidden, "%" PRId64, c->hidden);
     snprintf(groups, sizeof groups, "%" PRId64, c->groups);
-    snprintf(lambda, sizeof lambda, "%.17g", c->lambda);
-    snprintf(alpha, sizeof alpha, "%.17g", c->alpha);
-    snprintf(theta, sizeof theta, "%.17g", c->theta);
+    print_real(lambda, sizeof lambda, c->lambda);
+    print_real(alpha, sizeof alpha, c->alpha);
+    print_real(theta, sizeof theta, c->theta);
     const st_meta_entry meta[] = {{"format", "pt"},
                                   {"model", nn_conv_name(c->model)},
                                   {"norm", nn_norm_name(c->norm)},

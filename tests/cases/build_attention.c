@@ -39,6 +39,8 @@ fathom_status build_gat_backward_edges(case_job *job, const op_case *c) {
     tensor *gy = in(job, "gy", c->n, c->d), *z = in(job, "z", c->n, c->d);
     be_drop drop = case_drop(c);
     TRY(job->status);
+    for (int64_t v = 0; c->flags & CASE_CONSTANT && v < c->n; v += 2)
+        s->v[v] = t->v[v] = 0; /* among even nodes a score is exactly 0, where leakyrelu' is the slope */
     ref_csr a = oracle_csr(&g);
     ref_gat_softmax(alpha->v, &a, s->v, t->v, (double)SLOPE);
     round_to_float(alpha);

@@ -78,6 +78,8 @@ fathom_status build_adam(case_job *job, const op_case *c) {
     uniform(v, c->kind == 1 ? 0 : 0.01, c->kind == 1 ? 0 : 1);
     for (int64_t i = 0; c->flags & CASE_ZERO_ROWS && i < c->d; i += 2)
         g->v[i] = w->v[i] = w->want[i] = 0; /* gradient 0 with v = 0: 0 / (0 + eps), not NaN */
+    if (c->flags & CASE_CONSTANT)           /* so small that eps counts */
+        shift_scale(g, 0, 1e-8);
     ref_adam(w->want, m->want, v->want, g->v, (double)args.lr, (double)args.beta1, (double)args.beta2, (double)args.eps,
              (double)args.decay, args.step, c->d);
     TRY(job_place(job));

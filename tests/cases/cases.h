@@ -38,7 +38,7 @@ enum case_flags {
     CASE_BARE = 16,       /* without the optional arguments */
     CASE_TRANSPOSE = 32,  /* the sparse matrix is a transpose and has entry ids */
     CASE_OFFSET = 64,     /* inputs have mean 1000 and deviation 1: sums that are not centred fail */
-    CASE_CONSTANT = 128,  /* column 0 is constant: variance 0 */
+    CASE_CONSTANT = 128,  /* a special value: a constant column (variance 0), scores of 0, gradients near eps */
     CASE_ZERO_ROWS = 256, /* rows of zeros, or rows that are equal */
     CASE_NAN = 512,       /* NaN among the inputs */
     CASE_NONE = 1024      /* nothing is selected: an empty set, a class without members */

@@ -6,7 +6,9 @@
  *   OCL_LAYER_FAIL=NAME:N:CODE[:+]   the N-th call of NAME returns CODE; with + every later one too
  *   OCL_LAYER_GROUP=64       largest work-group
  *   OCL_LAYER_LOCAL=16384    bytes of local memory
- *   OCL_LAYER_ALLOC=134217728    largest buffer */
+ *   OCL_LAYER_ALLOC=134217728    largest buffer
+ *   OCL_LAYER_TYPE=4         type of every device, as CL_DEVICE_TYPE_GPU
+ *   OCL_LAYER_CARD=uuid|pci  every device says that it is the same card, by UUID or by PCI address */
 #define _GNU_SOURCE
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl_layer.h>
@@ -120,7 +122,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const cl_icd_dispatch *next;
 static long calls[CALLS], live[KINDS], fired, rejected;
 static char fail_name[64];
-static long fail_at, fail_code, limit_group, limit_local, limit_alloc;
+static long fail_at, fail_code, limit_group, limit_local, limit_alloc, told_type;
 static bool fail_on;
 
 /* ---- counting and failing ---- */
@@ -229,13 +231,37 @@ CREATORS(X)
 COUNTED(X)
 #undef X
 
-/* ---- a smaller device ---- */
+/* ---- another device than there is ---- */
+
+#define INFO_UUID 0x106A
+#define INFO_PCI 0x410F
+
+/* Answers for the one card that every device is said to be; false: ask the driver. */
+static bool card_info(cl_device_info what, size_t size, void *value, size_t *got) {
+    const char *by = getenv("OCL_LAYER_CARD");
+    static const unsigned char uuid[16] = {0xfa, 0x70, 0x3e, 1, 2, 3};
+    static const cl_uint pci[4] = {0, 3, 0, 0};
+    const char *extension = by && strcmp(by, "pci") == 0 ? "cl_khr_pci_bus_info" : "cl_khr_device_uuid";
+    const void *from = what == CL_DEVICE_EXTENSIONS ? (const void *)extension
+                       : what == INFO_UUID          ? (const void *)uuid
+                                                    : pci;
+    size_t need = what == CL_DEVICE_EXTENSIONS ? strlen(extension) + 1 : sizeof uuid;
+    if (!by || (what != CL_DEVICE_EXTENSIONS && what != INFO_UUID && what != INFO_PCI))
+        return false;
+    if (value && size >= need)
+        memcpy(value, from, need);
+    if (got)
+        *got = need;
+    return true;
+}
 
 static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
                                                size_t *got) {
     cl_int code;
     if (fault(CALL_clGetDeviceInfo, &code))
         return code;
+    if (card_info(what, size, value, got))
+        return CL_SUCCESS;
     code = next->clGetDeviceInfo(device, what, size, value, got);
     if (code != CL_SUCCESS || !value)
         return code;
@@ -250,6 +276,8 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_in
         *bytes = (cl_ulong)limit_local;
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && limit_alloc > 0 && *bytes > (cl_ulong)limit_alloc)
         *bytes = (cl_ulong)limit_alloc;
+    if (what == CL_DEVICE_TYPE && told_type > 0)
+        *bytes = (cl_ulong)told_type;
     return code;
 }
 
@@ -343,6 +371,7 @@ static void read_settings(void) {
     limit_group = number("OCL_LAYER_GROUP");
     limit_local = number("OCL_LAYER_LOCAL");
     limit_alloc = number("OCL_LAYER_ALLOC");
+    told_type = number("OCL_LAYER_TYPE");
     if (plan && sscanf(plan, "%63[A-Za-z]:%ld:%ld:%c", fail_name, &fail_at, &fail_code, &more) < 3)
         fail_at = 0;
     fail_on = more == '+';
@@ -373,14 +402,15 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
 #define X(name, ...) table.name = wrap_##name;
     PLAIN_CALLS(X)
     COMMANDS(X)
-    CREATORS(X) SPECIAL_CALLS(X)
+    CREATORS(X)
+    SPECIAL_CALLS(X)
 #undef X
 #define X(retain, release, type, kind) \
     table.retain = wrap_##retain;      \
     table.release = wrap_##release;
-        COUNTED(X)
+    COUNTED(X)
 #undef X
-            read_settings();
+    read_settings();
     *entries_made = sizeof table / sizeof(void *);
     *made = &table;
     return CL_SUCCESS;

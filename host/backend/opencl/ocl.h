@@ -48,6 +48,7 @@ typedef struct ocl_device {
     cl_kernel kernel[K_COUNT];
     size_t group[K_COUNT]; /* work-group size chosen for each kernel */
     size_t max_group;
+    be_tuning tuning;
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
     size_t used_bytes; /* in buffers */

@@ -6,7 +6,7 @@
 
 #include <clblast_c.h>
 
-#define SHORT_SIDE 64 /* up to here the own kernel */
+#define SHORT_SIDE 64 /* up to here the own kernel, where nothing was tuned */
 #define ENOUGH 8192   /* tiles that keep a device busy: with fewer the inner dimension is cut */
 #define MOST_BLOCKS 256
 #define MOST_FLOATS (INT64_C(1) << 22)
@@ -74,7 +74,8 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
 
 fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
     shape s = shape_of(a);
-    if (s.m <= SHORT_SIDE || s.n <= SHORT_SIDE || s.k <= SHORT_SIDE)
+    int64_t own = dev->tuning.own_gemm > 0 ? dev->tuning.own_gemm : SHORT_SIDE;
+    if (s.m <= own || s.n <= own || s.k <= own)
         return ocl_gemm_own(dev, a);
     if (dev->blas == OCL_BLAS_UNTRIED)
         TRY(ocl_check_clblast(dev));

@@ -32,6 +32,7 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     memcpy(dev->name, info->name, sizeof dev->name);
     dev->memory_bytes = info->memory_bytes;
     dev->max_alloc_bytes = info->max_alloc_bytes;
+    dev->tuning = options->tuning;
     TRY_OUT(open_queue(dev, info, options->profile));
     if (options->profile)
         TRY_OUT(ocl_profile_open(dev));

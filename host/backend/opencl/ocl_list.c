@@ -113,7 +113,7 @@ static void explain_empty(char *note, size_t size, const char *platform, cl_int 
         remedy = "PoCL shows none when its kernel cache cannot be written: make POCL_CACHE_DIR or ~/.cache writable";
     else if (strstr(platform, "rusticl"))
         remedy = "rusticl shows a driver only when RUSTICL_ENABLE names it, as in RUSTICL_ENABLE=llvmpipe";
-    snprintf(note, size, "platform %s has no device (clGetDeviceIDs: %s); %s", platform, ocl_code_name(code), remedy);
+    snprintf(note, size, "platform %.80s has no device (clGetDeviceIDs: %s); %s", platform, ocl_code_name(code), remedy);
 }
 
 static cl_int platforms(cl_platform_id *ids, cl_uint *count) {
@@ -146,7 +146,7 @@ static void platform_name(cl_platform_id platform, char *name, size_t size) {
 static void warn_of_llvmpipe(be_found *found, const be_info *info, int room) {
     if (strncmp(info->name, "llvmpipe", 8) == 0 && found->notes < room)
         snprintf(found->note[found->notes++], sizeof *found->note,
-                 "%s is for tests on small graphs only: Mesa's software driver ends long loops early, and results are "
+                 "%.80s is for tests on small graphs only: Mesa's software driver ends long loops early, and results are "
                  "then wrong without an error",
                  info->name);
 }

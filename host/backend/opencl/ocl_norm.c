@@ -1,14 +1,15 @@
 /* ocl_norm.c - batch and pair normalisation: launches of cl/norm_batch.cl. */
 #include "backend/opencl/ocl.h"
 
-static int64_t quads(be_mat m) { return (m.rows * m.cols + 3) / 4; }
+/* One work-item per row and four columns. */
+static int64_t quads(be_mat m) { return m.rows * ((m.cols + 3) / 4); }
 
 fathom_status ocl_col_stats(ocl_device *dev, const be_col_stats_args *a) {
     int64_t n = a->x.rows, d = a->x.cols;
     ocl_blocks blocks = ocl_cut(n, 2 * d);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * d)));
-    TRY(OCL_RUN(dev, K_stats_blocks, blocks.count * d, SCRATCH(dev, 0), MAT(a->x), U32(n), U32(d), U32(blocks.count),
-                U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_stats_blocks, blocks.count * ((d + 3) / 4), SCRATCH(dev, 0), MAT(a->x), U32(n), U32(d),
+                U32(blocks.count), U32(blocks.rows)));
     return OCL_RUN(dev, K_stats_combine, d, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
                    U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(d), U32(n), U32(blocks.count), U32(blocks.rows),
                    F32(a->momentum));
@@ -23,8 +24,8 @@ fathom_status ocl_norm_sums(ocl_device *dev, const be_norm_sums_args *a) {
     int64_t n = a->x.rows, d = a->x.cols;
     ocl_blocks blocks = ocl_cut(n, 2 * d);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * d)));
-    TRY(OCL_RUN(dev, K_norm_sums_blocks, blocks.count * d, SCRATCH(dev, 0), MAT(a->go), MAT(a->x), VEC(a->mean), U32(n),
-                U32(d), U32(blocks.count), U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_norm_sums_blocks, blocks.count * ((d + 3) / 4), SCRATCH(dev, 0), MAT(a->go), MAT(a->x),
+                VEC(a->mean), U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
     TRY(ocl_combine(dev, a->db, 0, 2 * d, blocks, false));
     return ocl_combine(dev, a->q, d, 2 * d, blocks, false);
 }

@@ -2,7 +2,7 @@
 #include "backend/opencl/ocl.h"
 
 fathom_status ocl_pair_fold(ocl_device *dev, const be_pair_fold_args *a) {
-    return OCL_RUN_2D(dev, K_pair_fold, a->out.rows, a->out.cols, MAT(a->out), MAT(a->x), VEC(a->labels),
+    return OCL_RUN_2D(dev, K_pair_fold, (a->out.rows + 3) / 4, a->out.cols, MAT(a->out), MAT(a->x), VEC(a->labels),
                       U32(a->out.rows), U32(a->x.rows), U32(a->x.cols), U32(a->kind), F32(a->scale), I64(a->first));
 }
 
@@ -22,12 +22,12 @@ fathom_status ocl_pair_fold_sparse(ocl_device *dev, const be_pair_fold_sparse_ar
         int64_t tile = a->out.rows - done < most ? a->out.rows - done : most, first = a->first + done;
         be_mat out = a->out;
         out.off += done * out.ld;
-        TRY(OCL_RUN(dev, K_fill, (n * tile + 3) / 4, SCRATCH(dev, 0), I64(tile), U32(n), U32(tile), F32(0.0f)));
+        TRY(OCL_RUN(dev, K_fill, (n * tile + 3) / 4, SCRATCH(dev, 0), I64(n * tile), U32(1), U32(n * tile), F32(0.0f)));
         if (a->a.nnz > 0)
             TRY(OCL_RUN(dev, K_sparse_dots, tile, SCRATCH(dev, 0), CSR(a->a), CSR(a->at), VEC(a->val), U32(tile),
                         I64(first)));
-        TRY(OCL_RUN_2D(dev, K_sparse_fold, tile, out.cols, MAT(out), SCRATCH(dev, 0), VEC(a->sq), VEC(a->labels),
-                       U32(tile), U32(n), F32(a->scale), I64(first)));
+        TRY(OCL_RUN_2D(dev, K_sparse_fold, (tile + 3) / 4, out.cols, MAT(out), SCRATCH(dev, 0), VEC(a->sq),
+                       VEC(a->labels), U32(tile), U32(n), F32(a->scale), I64(first)));
     }
     return FATHOM_OK;
 }

@@ -142,7 +142,7 @@ out:
 
 /* Powers of two only: reductions halve the group. */
 static fathom_status choose_group(ocl_device *dev, ocl_kernel kernel) {
-    size_t most = 0, group = GROUP;
+    size_t most = 0, group = dev->tuning.group > 0 ? (size_t)dev->tuning.group : GROUP;
     CL_TRY(dev, "clGetKernelWorkGroupInfo", kernels[kernel].name,
            clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
     while (group > 1 && (group > most || group > dev->max_group))

@@ -149,9 +149,11 @@ INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int
 
 /* philox4x32_10 of philox.h for VW blocks at once, from number `block`: the factors of DROP_RUN elements. */
 INLINE void drop_run(float keep[DROP_RUN], const be_drop *drop, uint32_t block) {
-    vu c[4] = {{0}}, low[2] = {{0}};
+    vu c[4], low[2];
+    uint32_t number[VW];
     for (uint32_t i = 0; i < VW; i++)
-        c[0][i] = block + i;
+        number[i] = block + i;
+    memcpy(&c[0], number, sizeof c[0]);
     c[1] = (vu){0} + drop->layer;
     c[2] = (vu){0} + drop->epoch;
     c[3] = (vu){0} + drop->stream;

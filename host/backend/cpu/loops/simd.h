@@ -79,12 +79,15 @@ INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
 }
 #else
 INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
-    vu high = *low = x;
+    uint32_t lower[VW], upper[VW];
+    vu high;
     for (int i = 0; i < VW; i++) {
         uint64_t product = (uint64_t)x[i] * factor;
-        (*low)[i] = (uint32_t)product;
-        high[i] = (uint32_t)(product >> 32);
+        lower[i] = (uint32_t)product;
+        upper[i] = (uint32_t)(product >> 32);
     }
+    memcpy(low, lower, sizeof lower);
+    memcpy(&high, upper, sizeof upper);
     return high;
 }
 #endif

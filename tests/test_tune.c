@@ -1,0 +1,173 @@
+/* test_tune.c - tuned devices: records are kept and found again, bad ones are ignored, and every case passes with other
+ * work-groups and with either kernel for products.
+ * labels: opencl */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "cases/cases.h"
+#include "cli/tune.h"
+#include "core/file.h"
+#include "core/mem.h"
+#include "support/support.h"
+
+static const be_info device = {.name = "A device", .platform = "A platform", .driver = "1.0", .opencl_index = 0};
+
+void setUp(void) {
+    char here[4000], cache[4096];
+    TEST_ASSERT_NOT_NULL(getcwd(here, sizeof here));
+    snprintf(cache, sizeof cache, "%s/cache", here);
+    setenv("XDG_CACHE_HOME", cache, 1);
+}
+void tearDown(void) {}
+
+static be_tuning found(const be_info *info) {
+    be_tuning tuning = {0};
+    tune_find(&tuning, info);
+    return tuning;
+}
+
+static char *keep(int group, int own_gemm) {
+    char *path = NULL;
+    TEST_ASSERT_EQUAL_MESSAGE(FATHOM_OK, tune_keep(&path, &(be_tuning){group, own_gemm}, &device), fathom_last_error());
+    return path;
+}
+
+static void a_record_is_found_again(void) {
+    char *path = keep(32, 128);
+    TEST_ASSERT_EQUAL_INT(32, found(&device).group);
+    TEST_ASSERT_EQUAL_INT(128, found(&device).own_gemm);
+    mem_free(path);
+    path = keep(0, 1); /* 0: the back end's own choice */
+    TEST_ASSERT_EQUAL_INT(0, found(&device).group);
+    TEST_ASSERT_EQUAL_INT(1, found(&device).own_gemm);
+    TEST_ASSERT_EQUAL_INT(0, unlink(path));
+    TEST_ASSERT_EQUAL_INT(0, found(&device).own_gemm);
+    mem_free(path);
+}
+
+static void another_device_or_driver_has_none(void) {
+    char *path = keep(32, 128);
+    be_info other = device;
+    strcpy(other.driver, "1.1");
+    TEST_ASSERT_EQUAL_INT(0, found(&other).group);
+    other = device;
+    strcpy(other.name, "Another device");
+    TEST_ASSERT_EQUAL_INT(0, found(&other).group);
+    other = device;
+    strcpy(other.platform, "Another platform");
+    TEST_ASSERT_EQUAL_INT(0, found(&other).group);
+    other = device;
+    other.opencl_index = -1; /* the native CPU */
+    TEST_ASSERT_EQUAL_INT(0, found(&other).group);
+    mem_free(path);
+}
+
+static void a_damaged_record_is_ignored(void) {
+#define RECORD(version, group, own)                                                                        \
+    "{\"device\":\"A device\",\"platform\":\"A platform\",\"driver\":\"1.0\",\"version\":\"" version "\"," \
+    "\"group\":" group ",\"own_gemm\":" own "}"
+    static const struct {
+        const char *text;
+        int group, own;
+    } records[] = {
+        {RECORD(FATHOM_VERSION_STRING, "16", "32"), 16, 32}, /* the frame of the bad ones is good */
+        {"", 0, 0},
+        {"{", 0, 0},
+        {"[1,2]", 0, 0},
+        {"{\"group\":16,\"own_gemm\":32}", 0, 0},
+        {RECORD("0.0.0", "16", "32"), 0, 0},
+        {RECORD(FATHOM_VERSION_STRING, "17", "32"), 0, 32}, /* no power of two */
+        {RECORD(FATHOM_VERSION_STRING, "-16", "-1"), 0, 0},
+        {RECORD(FATHOM_VERSION_STRING, "4096", "1e300"), 0, 0},
+        {RECORD(FATHOM_VERSION_STRING, "16.5", "\"32\""), 0, 0},
+        {RECORD(FATHOM_VERSION_STRING, "null", "[]"), 0, 0},
+    };
+    char *path = keep(64, 64);
+    int64_t live = mem_live();
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        const char *text = records[i].text;
+        TEST_ASSERT_EQUAL(FATHOM_OK, file_replace(path, &(file_piece){text, strlen(text)}, 1));
+        TEST_ASSERT_EQUAL_INT_MESSAGE(records[i].group, found(&device).group, text);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(records[i].own, found(&device).own_gemm, text);
+        TEST_ASSERT_EQUAL_INT64(live, mem_live());
+    }
+    mem_free(path);
+}
+
+static void a_cache_that_cannot_be_written_is_told(void) {
+    char *path = NULL;
+    setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+    TEST_ASSERT_EQUAL(FATHOM_FAILURE, tune_keep(&path, &(be_tuning){32, 32}, &device));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "/proc/nowhere"));
+    TEST_ASSERT_EQUAL_INT(0, found(&device).group);
+}
+
+/* ---- on a device ---- */
+
+static be_tuning told;
+static void tell(be_tuning *tuning, const be_info *info) {
+    TEST_ASSERT_TRUE(info->word[0] != 0);
+    *tuning = told;
+}
+
+static be_device *open_tuned(int group, int own_gemm) {
+    be_device *dev = NULL;
+    told = (be_tuning){group, own_gemm};
+    if (be_open(&dev, "opencl:0", &(be_options){.tuned = tell}) != FATHOM_OK)
+        TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
+    return dev;
+}
+
+/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one. */
+static void the_kernel_for_products_is_the_one_told(void) {
+    static const struct { int own, launches; } ways[] = {{1, 1}, {1 << 20, 2}, {127, 1}, {128, 2}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const int64_t n = 4096, d = 128;
+        be_device *dev = open_tuned(0, ways[i].own);
+        be_buf *buf = NULL;
+        TEST_ASSERT_EQUAL(FATHOM_OK, be_alloc(dev, &buf, be_floats(2 * n * d + d * d), "matrices"));
+        be_mat a = be_view(buf, 0, n, d), b = be_view(buf, n * d, n, d), c = be_view(buf, 2 * n * d, d, d);
+        TEST_ASSERT_EQUAL(FATHOM_OK, be_fill(dev, &(be_fill_args){.y = be_view(buf, 0, 2 * n, d), .value = 1.0f}));
+        be_gemm_args args = {.c = c, .a = a, .b = b, .ta = true, .alpha = 1.0f};
+        TEST_ASSERT_EQUAL(FATHOM_OK, be_gemm(dev, &args)); /* checks CLBlast when it is first used */
+        int64_t before = be_count(dev).launches;
+        TEST_ASSERT_EQUAL(FATHOM_OK, be_gemm(dev, &args));
+        float value = 0;
+        TEST_ASSERT_EQUAL(FATHOM_OK, be_download(dev, &value, buf, be_floats(2 * n * d), sizeof value));
+        TEST_ASSERT_EQUAL_FLOAT((float)n, value);
+        TEST_ASSERT_EQUAL_INT64(ways[i].launches, be_count(dev).launches - before);
+        be_close(dev);
+    }
+}
+
+static void every_case_passes_with_other_groups(void) {
+    static const int sizes[] = {1, 256};
+    char text[512];
+    int count;
+    const op_case *cases = cases_all(&count);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        be_device *dev = open_tuned(sizes[s], sizes[s]);
+        for (int i = (int)s; i < count; i += support_long() ? 1 : 7) {
+            case_result r;
+            fathom_status status = case_run(dev, &cases[i], &r);
+            snprintf(text, sizeof text, "groups of %d: %s, %s: %s", sizes[s], be_op_name(cases[i].op), cases[i].name,
+                     status == FATHOM_OK ? r.detail : fathom_last_error());
+            TEST_ASSERT_TRUE_MESSAGE(status == FATHOM_OK && r.passed, text);
+        }
+        be_close(dev);
+    }
+}
+
+int main(void) {
+    UNITY_BEGIN();
+    RUN_TEST(a_record_is_found_again);
+    RUN_TEST(another_device_or_driver_has_none);
+    RUN_TEST(a_damaged_record_is_ignored);
+    RUN_TEST(a_cache_that_cannot_be_written_is_told);
+    RUN_TEST(the_kernel_for_products_is_the_one_told);
+    RUN_TEST(every_case_passes_with_other_groups);
+    return support_end();
+}
