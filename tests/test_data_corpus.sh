@@ -61,6 +61,15 @@ done <"$SOURCE_DIR/tests/corpus/expected.tsv"
 mkdir folder.npz
 expect_exit 4 "$FATHOM" data info folder.npz
 grep -q 'folder.npz: this folder holds no data set' err || fail "a folder instead of a file: $(cat err)"
+mkdir bombs
+head -c 3000000 /dev/zero | gzip -9 >bombs/edges.csv.gz
+expect_exit 4 "$FATHOM" data info bombs
+[ "$(cat err)" = "fathom: bombs/edges.csv.gz: line 0: the next line holds a zero byte, so this is not text" ] ||
+    fail "a bomb of zeros: $(cat err)"
+head -c 400000000 /dev/zero | tr '\000' 1 | gzip -1 >bombs/edges.csv.gz
+expect_exit 4 "$FATHOM" data info bombs
+grep -q 'the next line is longer than 268435456 bytes' err || fail "a line without end: $(cat err)"
+rm -r bombs
 expect_exit 4 "$FATHOM" data info broken/features-nan.npz --json
 python3 - <<'PY' || fail "the error in JSON: $(cat out)"
 import json

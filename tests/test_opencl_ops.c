@@ -140,6 +140,47 @@ static void a_steady_operation_only_launches(void) {
     }
 }
 
+/* More rows than 256 blocks of 64: blocks hold several runs. Against sums in double; the columns' deviation is a
+ * hundredth of their mean, so that sums which are not centred fail. */
+static void long_columns_are_summed_exactly(void) {
+    enum { N = 40001, D = 5, SUMS = D + D * D, OUT = 2 * D + SUMS };
+    float *x = calloc((size_t)N * D, sizeof *x), got[OUT] = {0};
+    double mean[D] = {0}, var[D] = {0}, product[D * D] = {0};
+    be_buf *in = NULL, *out = NULL;
+    TEST_ASSERT_NOT_NULL(x);
+    for (int i = 0; i < N * D; i++)
+        x[i] = 3.0f + 0.03f * (2.0f * random_unit(random_bits(5, RANDOM_TEST, 0, 0, (uint64_t)i)) - 1.0f);
+    for (int i = 0; i < N * D; i++)
+        mean[i % D] += (double)x[i] / N;
+    for (int v = 0; v < N; v++)
+        for (int j = 0; j < D; j++) {
+            var[j] += ((double)x[v * D + j] - mean[j]) * ((double)x[v * D + j] - mean[j]) / N;
+            for (int k = 0; k < D; k++)
+                product[j * D + k] += (double)x[v * D + j] * (double)x[v * D + k];
+        }
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(dev, &in, be_floats(N * D), "long columns"));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(dev, &out, be_floats(OUT), "their sums"));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_upload(dev, in, 0, x, be_floats(N * D)));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_upload(dev, out, 0, got, be_floats(OUT)));
+    be_mat m = be_view(in, 0, N, D), sums = be_vector(out, 2 * D, D);
+    be_col_stats_args stats = {.mean = be_vector(out, 0, D), .var = be_vector(out, D, D), .x = m};
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_col_stats(dev, &stats));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_col_sum(dev, &(be_col_sum_args){.s = sums, .x = m}));
+    be_gemm_args gemm = {.c = be_view(out, 3 * D, D, D), .a = m, .b = m, .ta = true, .alpha = 1.0f};
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &gemm));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_download(dev, got, out, 0, be_floats(OUT)));
+    be_free(dev, in);
+    be_free(dev, out);
+    free(x);
+    for (int j = 0; j < D; j++) {
+        TEST_ASSERT_FLOAT_WITHIN(1e-6f * 3.0f, (float)mean[j], got[j]);
+        TEST_ASSERT_FLOAT_WITHIN(1e-4f * (float)var[j], (float)var[j], got[D + j]);
+        TEST_ASSERT_FLOAT_WITHIN(1e-5f * 3.0f * N, (float)(mean[j] * N), got[2 * D + j]);
+    }
+    for (int i = 0; i < D * D; i++)
+        TEST_ASSERT_FLOAT_WITHIN(1e-5f * 9.0f * N, (float)product[i], got[3 * D + i]);
+}
+
 /* Only what was asked for is built: opening builds the file of the product check, `fill` one more. */
 static void kernels_are_built_when_needed(void) {
     be_device *fresh = NULL;
@@ -183,6 +224,7 @@ int main(void) {
     RUN_TEST(every_case_passes);
     RUN_TEST(masks_are_those_of_the_host);
     if (!largest) { /* a simulator is asked for errors, not for costs */
+        RUN_TEST(long_columns_are_summed_exactly);
         RUN_TEST(the_same_call_gives_the_same_bits);
         RUN_TEST(a_steady_operation_only_launches);
         RUN_TEST(kernels_are_built_when_needed);

@@ -13,7 +13,7 @@ for row in sorted(json.dumps({k: v for k, v in json.loads(line).items() if k not
     print(row)
 PY
 }
-small="--recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,4 --epochs 8 --seeds 2 --device cpu --quiet"
+small="--recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,4 --epochs 8 --seeds 2 --split random:3,3 --missing-rate .5 --device cpu --quiet"
 
 # --- the four recipes have the paper's runs
 for expected in table1:720 table2:3360 depth:6720 grid:180; do
@@ -38,6 +38,8 @@ for row, line in zip(results, table):
     for key in ("version", "data_sha256", "config_sha256", "split", "seed", "preset", "device", "driver", "test_accuracy"):
         assert row[key] not in (None, ""), key
     assert float(line["test_accuracy"]) == row["test_accuracy"] and list(line) == list(row)
+    assert (row["groups"], row["lambda"], row["lambda_from"]) == ((10, 0.01, "preset") if row["norm"] == "group" and row["model"] == "gcn" else
+                                                                  (10, 0.005, "preset") if row["norm"] == "group" else (0, None, None)), row
 PY
 
 # --- the same cell, the same seed, the same result as a single train
@@ -46,13 +48,26 @@ import json
 row = [r for r in map(json.loads, open("whole/results.jsonl")) if r["norm"] == "group" and r["layers"] == 4 and r["model"] == "gcn" and r["seed"] == 200][0]
 print(row["test_accuracy"], row["val_accuracy"], row["best_epoch"], row["loss"], row["group_distance_ratio"], row["dirichlet_energy"])
 PY
-expect_exit 0 "$FATHOM" train --data karate --model gcn --norm group --layers 4 --epochs 8 --seed 200 --device cpu --threads 2 --json
+expect_exit 0 "$FATHOM" train --data karate --model gcn --norm group --layers 4 --epochs 8 --seed 200 --split random:3,3 --missing-rate .5 --device cpu --threads 2 --json
 python3 - <<'PY' >single
 import json
 r = json.load(open("out"))["result"]
 print(r["test_accuracy"], r["val_accuracy"], r["best_epoch"], r["loss"], r["group_distance_ratio"], r["dirichlet_energy"])
 PY
 cmp -s cell single || fail "a cell differs from a single train: $(cat cell) and $(cat single)"
+
+# --- lambda chosen on the validation set: the choice is on record; several devices take cells from one queue
+expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms group --layers 2 --seeds 1 --epochs 5 --lambda auto --device cpu --out auto
+python3 -c 'import json; r = json.loads(open("auto/journal.jsonl").read()); assert r["lambda"] > 0 and r["lambda_from"] == "auto", r' ||
+    fail "the lambda that was chosen is not in the journal"
+if "$FATHOM" devices --json | grep -q '"opencl:0"'; then
+    for seeds in 12 60 300; do # a busy machine opens the slower device late
+        expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms group --layers 15 --seeds "$seeds" --epochs 400 --jobs 1 --device cpu,opencl:0 --out "both$seeds"
+        backends=$(python3 -c 'import json, sys; print(*sorted({json.loads(l)["backend"] for l in open(sys.argv[1])}))' "both$seeds/journal.jsonl")
+        [ "$backends" != "cpu opencl" ] || break
+    done
+    [ "$backends" = "cpu opencl" ] || fail "only $backends took cells from the queue of two devices"
+fi
 
 # --- killed again and again, in mid-run: the same rows in the end, each once
 starts=0

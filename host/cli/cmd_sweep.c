@@ -23,7 +23,7 @@ static const struct opt_row rows[] = {
     OPT_PATH(S, out, "out", 'o', "DIR", NULL, "folder for the journal and the results"),
     OPT_FLAG(S, resume, "resume", 0, "go on with the sweep in --out; nothing is run twice"),
     OPT_INT(S, jobs, "jobs", 'j', "N", "0", 0, LAB_WORKERS,
-            "single-thread runs at once on the CPU; 0: one for each core"),
+            "runs at once on the CPU, of one thread each unless --threads says more; 0: one for each core"),
     OPT_FLAG(S, dry_run, "dry-run", 0, "list the runs, and train nothing"),
     OPT_TEXT(S, data, "data", 'd', "LIST", NULL, "data sets: names or paths"),
     OPT_TEXT(S, models, "models", 0, "LIST", NULL, "gcn, gat, sgc, gcnii"),
@@ -211,6 +211,7 @@ static fathom_status sweep(const S *o, const lab_recipe *recipe) {
                                  .resume = o->resume,
                                  .devices = o->common.device,
                                  .jobs = (int)o->jobs,
+                                 .threads = (int)o->common.threads,
                                  .command = command.bytes,
                                  .stop = training_hooks().stop,
                                  .progress = on_progress};
@@ -238,11 +239,11 @@ const struct verb verb_sweep = {
     "sweep",
     "train every combination of a recipe; can be stopped and resumed",
     "A recipe is a short text file: a key and its values on each line, # before a\n"
-    "comment. Keys: data, models, norms, layers (layers.sgc for one model), groups,\n"
-    "lambda, missing-rate span the runs; seeds, epochs, patience, hidden, dropout, lr,\n"
-    "weight-decay, preset, split, feature-norm, picture, title, show hold for all. The\n"
-    "recipes table1, table2, depth and grid repeat the paper. An option replaces a\n"
-    "line of the recipe; a LIST is separated by commas.\n"
+    "comment. The keys data, models, norms, layers (layers.sgc for one model),\n"
+    "groups, lambda and missing-rate span the runs; seeds, epochs, patience, hidden,\n"
+    "dropout, lr, weight-decay, preset, split, feature-norm, picture, title and show\n"
+    "hold for all. The recipes table1, table2, depth and grid repeat the paper. An\n"
+    "option replaces a line of the recipe; a LIST is separated by commas.\n"
     "\n"
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
     "power failure lose only the runs in work: --resume repeats nothing.\n"

@@ -40,12 +40,12 @@ static void scatter_both(uint32_t *entries, int64_t *place, const data_edges *ed
 }
 
 /* The pattern is symmetric, so transposing keeps it, and walking the rows in order leaves every new row sorted: a sort
- * in two linear passes. The direction bit turns round with the entry. */
+ * in two linear passes. The bit now stands at the other end of its edge, which is as good for counting. */
 static void transpose_sorted(uint32_t *sorted, int64_t *place, const uint32_t *entries, const int64_t *offsets,
                              int32_t nodes) {
     for (int32_t u = 0; u < nodes; u++)
         for (int64_t e = offsets[u]; e < offsets[u + 1]; e++)
-            sorted[place[entries[e] >> 1]++] = (uint32_t)u << 1 | (~entries[e] & 1);
+            sorted[place[entries[e] >> 1]++] = (uint32_t)u << 1 | (entries[e] & 1);
 }
 
 /* One column for each run of equal ones. Counts the distinct directed entries the file gave. */

@@ -13,7 +13,7 @@
 #include "data/internal.h"
 
 #define BUFFER_FIRST ((size_t)1 << 18)
-#define LINE_MAX_BYTES ((size_t)1 << 30)
+#define LINE_MAX_BYTES ((size_t)1 << 28)
 
 struct data_lines {
     gzFile file; /* NULL: memory */
@@ -100,7 +100,9 @@ static fathom_status refill(data_lines *lines) {
         lines->to -= lines->from;
         lines->from = 0;
     }
-    if (lines->to == lines->room) {
+    if (lines->to == lines->room) { /* one line fills it; a bomb of zeros is known before it grows */
+        if (memchr(lines->buffer, '\0', lines->to))
+            return data_lines_fail(lines, "the next line holds a zero byte, so this is not text");
         if (lines->room >= LINE_MAX_BYTES)
             return data_lines_fail(lines, "the next line is longer than %zu bytes", LINE_MAX_BYTES);
         TRY(mem_grow(&lines->buffer, lines->room + 1, lines->room * 2 + 1, 1, "text buffer"));

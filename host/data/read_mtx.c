@@ -64,6 +64,8 @@ static fathom_status read_head(mtx_head *head, data_lines *lines) {
         return data_lines_fail(lines, "is not the sizes of a matrix");
     if (head->rows > DATA_NODES_MAX || head->cols > DATA_NODES_MAX)
         return data_lines_fail(lines, "a matrix of %" PRId64 " x %" PRId64 " is too large", head->rows, head->cols);
+    if (head->symmetric && (head->rows != head->cols || head->array))
+        return data_lines_fail(lines, "a symmetric matrix is square and in coordinate format");
     if (head->array)
         head->entries = head->rows * head->cols;
     return FATHOM_OK;

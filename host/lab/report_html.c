@@ -148,9 +148,9 @@ static bool worth(const lab_study *s, lab_show what) {
     }
 }
 
-static void add_study(lab_figures *f, const lab_study *s, int number, bool alone) {
+static void add_study(lab_figures *f, const lab_study *s, int number) {
     lab_text *out = f->page;
-    add_element(out, alone ? "h1" : "h2", title_of(s));
+    add_element(out, "h1", title_of(s));
     add_settings(out, s);
     add_state(out, s);
     add_comparison(out, s);
@@ -265,7 +265,7 @@ fathom_status lab_report_html(lab_text *out, const lab_studies *studies) {
     lab_figures figures = {.page = out};
     add_head(out, studies);
     for (int i = 0; i < studies->count; i++) {
-        add_study(&figures, &studies->study[i], i, i == 0);
+        add_study(&figures, &studies->study[i], i);
         add_about(out, &studies->study[i], i);
     }
     lab_add(out, "<p class=\"lead\">The paper: ");

@@ -63,6 +63,31 @@ static void add_heads(lab_text *out, const lab_recipe *r) {
 
 /* ---- table 1 ---- */
 
+static bool has_groups(const lab_recipe *r) {
+    for (int n = 0; n < r->norms.count; n++)
+        if (lab_norm_at(r, n) == NN_GROUP)
+            return true;
+    return false;
+}
+
+/* The depth at which group norm is best, ours of the depths here and the paper's of its list (#K). */
+static void add_best_depth(lab_text *out, const lab_study *study, const char *data, nn_conv_kind model,
+                           double missing) {
+    char name[LAB_TEXT_ROOM];
+    lab_stats stats;
+    int64_t ours = lab_study_best_depth(&stats, study, lab_pick_all(data, model, NN_GROUP, 0, missing));
+    lab_data_name(name, sizeof name, data);
+    int64_t paper = missing == 0 ? lab_paper_best_depth(name, model) : 0;
+    lab_add(out, "<td class=\"k\" rowspan=\"%d\">", lab_recipe_layers(study->recipe, model)->count);
+    if (ours)
+        lab_add(out, "%lld", (long long)ours);
+    else
+        lab_add(out, "\xE2\x80\x93");
+    if (paper)
+        lab_add(out, "<span class=\"p\">paper %lld</span>", (long long)paper);
+    lab_add(out, "</td>");
+}
+
 static void add_model(lab_text *out, const lab_study *study, const char *data, nn_conv_kind model, double missing) {
     const lab_recipe *r = study->recipe;
     const lab_numbers *layers = lab_recipe_layers(r, model);
@@ -79,6 +104,8 @@ static void add_model(lab_text *out, const lab_study *study, const char *data, n
         int best = best_of(entries, r->norms.count);
         for (int n = 0; n < r->norms.count; n++)
             add_entry(out, &entries[n], n == best && r->norms.count > 1, false);
+        if (k == 0 && has_groups(r))
+            add_best_depth(out, study, data, model, missing);
         lab_add(out, "</tr>\n");
     }
 }
@@ -98,6 +125,8 @@ void lab_page_table1(lab_text *out, const lab_study *study) {
             lab_add_escaped(out, title);
             lab_add(out, "</caption><thead><tr><th scope=\"col\">model</th><th scope=\"col\">layers</th>");
             add_heads(out, r);
+            if (has_groups(r))
+                lab_add(out, "<th scope=\"col\" class=\"k\">best depth, group</th>");
             lab_add(out, "</tr></thead><tbody>\n");
             for (int m = 0; m < r->models.count; m++)
                 add_model(out, study, r->data.word[d], lab_model_at(r, m), r->missing.value[i]);

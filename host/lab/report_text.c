@@ -66,6 +66,21 @@ static void add_lines(lab_text *out, const char *head, const lab_entry *entries,
     end_line(out);
 }
 
+static void add_best_depth(lab_text *out, const lab_study *study, const char *data, nn_conv_kind model,
+                           double missing) {
+    char name[LAB_TEXT_ROOM];
+    lab_stats stats;
+    int64_t ours = lab_study_best_depth(&stats, study, lab_pick_all(data, model, NN_GROUP, 0, missing));
+    lab_data_name(name, sizeof name, data);
+    int64_t paper = missing == 0 ? lab_paper_best_depth(name, model) : 0;
+    if (!ours)
+        return;
+    lab_add(out, "  %s: group norm is best at %lld layers", lab_model_title(model), (long long)ours);
+    if (paper)
+        lab_add(out, ", the paper's at %lld", (long long)paper);
+    lab_add(out, "\n");
+}
+
 static void add_table1(lab_text *out, const lab_study *study, const char *data, double missing) {
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM + 96], head[64];
@@ -86,6 +101,7 @@ static void add_table1(lab_text *out, const lab_study *study, const char *data, 
             snprintf(head, sizeof head, "%s %g layers", lab_model_title(model), layers->value[k]);
             add_lines(out, head, entries, r->norms.count, false);
         }
+        add_best_depth(out, study, data, model, missing);
     }
 }
 

@@ -48,6 +48,9 @@ void lab_row_set_cell(lab_row *row, const lab_cell *cell, const lab_recipe *reci
     row->seed = (int64_t)cell->seed;
     row->groups = cell->groups;
     row->lambda = cell->lambda;
+}
+
+void lab_row_set_time(lab_row *row) {
     time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc))
@@ -185,6 +188,18 @@ static void csv_text(lab_text *out, const char *text) {
     lab_add(out, "\"");
 }
 
+/* As few digits as read back to the same bits. */
+static void csv_real(lab_text *out, double value) {
+    char text[40];
+    double back = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        lab_format(text, sizeof text, "%.*g", digits, value);
+        if (lab_read_number(&back, text) && back == value)
+            break;
+    }
+    lab_add(out, "%s", text);
+}
+
 void lab_row_csv(lab_text *out, const lab_row *row) {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         const void *at = (const char *)row + columns[i].offset;
@@ -195,7 +210,7 @@ void lab_row_csv(lab_text *out, const lab_row *row) {
         else if (columns[i].kind == INT)
             lab_add(out, "%" PRId64, *(const int64_t *)at);
         else if (isfinite(*(const double *)at))
-            lab_add(out, "%.17g", *(const double *)at);
+            csv_real(out, *(const double *)at);
     }
     lab_add(out, "\n");
 }

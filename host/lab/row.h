@@ -77,10 +77,11 @@ typedef struct lab_row {
 /* A row in which nothing is known: empty, 0, NaN. */
 lab_row lab_row_empty(void);
 
-/* What the cell asked for. */
+/* What the cell asks for; first. */
 void lab_row_set_cell(lab_row *row, const lab_cell *cell, const lab_recipe *recipe);
 /* What was trained; `config_sha256` covers configuration, data and split. */
 void lab_row_set_result(lab_row *row, const train_result *result, const data_set *set, const be_info *device);
+void lab_row_set_time(lab_row *row); /* finished now */
 
 fathom_status lab_row_print(lab_text *out, const lab_row *row); /* one line of JSON, with its end */
 fathom_status lab_row_read(lab_row *row, const char *line, size_t length, const char *where);

@@ -30,6 +30,7 @@ typedef struct lab_sweep_options {
     bool resume;
     const char *devices; /* words, comma separated */
     int jobs;            /* workers on the CPU; 0: one for each core */
+    int threads;         /* of each of them; 0: one */
     const char *command; /* as typed, for the record */
     const volatile sig_atomic_t *stop;
     void (*progress)(void *user, const lab_progress *progress); /* about five times a second, by the calling thread */

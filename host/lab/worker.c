@@ -165,8 +165,9 @@ static bool run_cell(bench *b, int64_t at) {
     lab_row row = lab_row_empty();
     b->cell = &q->cells[at];
     lab_text_free(&b->curve);
-    fathom_status status = train_cell(b, &row);
     lab_row_set_cell(&row, b->cell, q->recipe);
+    fathom_status status = train_cell(b, &row);
+    lab_row_set_time(&row);
     pthread_mutex_lock(&q->lock);
     if (status != FATHOM_INTERRUPTED)
         settle(b, &row, status, at);
