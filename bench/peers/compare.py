@@ -101,9 +101,10 @@ def compare_gain(options, folder, data):
     np.save(logits, h)
     bench = [options.fathom, "bench", "--what", "metrics", "--only", data, "--device", "cpu", "--threads",
              str(options.threads), "--seconds", str(options.seconds), "--quiet", "--json"]
+    limits = {**os.environ, "OPENBLAS_NUM_THREADS": str(options.threads), "OMP_NUM_THREADS": str(options.threads)}
     peers, own = [], []
     for _ in range(min(3, options.rounds)):
-        answer = subprocess.run([sys.executable, os.path.join(HERE, "gain.py"), path, logits], check=True,
+        answer = subprocess.run([sys.executable, os.path.join(HERE, "gain.py"), path, logits], check=True, env=limits,
                                 capture_output=True, text=True).stdout
         peers += json.loads(answer)["seconds"][1:]  # the first warms up
         rows = json.loads(subprocess.run(bench, check=True, capture_output=True, text=True).stdout)["devices"][0]["rows"]
