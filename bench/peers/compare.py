@@ -20,7 +20,7 @@ def arguments():
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
     p.add_argument("--rounds", type=int, default=5, help="turns of each side per row")
     p.add_argument("--seconds", type=float, default=1.0, help="of each turn")
-    p.add_argument("--only", default="", help="rows with this in them: 'cora gcn 15'")
+    p.add_argument("--only", default="", help="rows with this in them: 'cora gcn 15', 'gain'")
     p.add_argument("--json", help="write the figures to this file")
     return p.parse_args()
 
@@ -31,13 +31,17 @@ class Worker:
     def __init__(self, form, path, model, layers, threads):
         words = [sys.executable, os.path.join(HERE, "worker.py"), form, path, model, str(layers), str(threads)]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.torch = json.loads(self.process.stdout.readline())["torch"]
+        self.torch = self.answer()["torch"]
         self.epochs, self.ms, self.peak = 3, [], 0.0
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else sys.exit("compare: the worker ended; its message stands above")
 
     def turn(self, keep, seconds):
         self.process.stdin.write(f"{self.epochs}\n")
         self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
+        answer = self.answer()
         assert answer["loss"] == answer["loss"], "the loss of PyTorch is not a number"
         self.peak = answer["peak_mb"]
         self.epochs = max(3, min(300, round(1e3 * seconds / statistics.median(answer["ms"]))))
@@ -97,9 +101,10 @@ def compare_gain(options, folder, data):
     np.save(logits, h)
     bench = [options.fathom, "bench", "--what", "metrics", "--only", data, "--device", "cpu", "--threads",
              str(options.threads), "--seconds", str(options.seconds), "--quiet", "--json"]
+    limits = {**os.environ, "OPENBLAS_NUM_THREADS": str(options.threads), "OMP_NUM_THREADS": str(options.threads)}
     peers, own = [], []
     for _ in range(min(3, options.rounds)):
-        answer = subprocess.run([sys.executable, os.path.join(HERE, "gain.py"), path, logits], check=True,
+        answer = subprocess.run([sys.executable, os.path.join(HERE, "gain.py"), path, logits], check=True, env=limits,
                                 capture_output=True, text=True).stdout
         peers += json.loads(answer)["seconds"][1:]  # the first warms up
         rows = json.loads(subprocess.run(bench, check=True, capture_output=True, text=True).stdout)["devices"][0]["rows"]
@@ -129,9 +134,10 @@ def main():
             times = lambda side: f"{r[side]['ms'] / r['fathom']['ms']:.1f}" if side in r else "-"
             print(f"| {data} {model.upper()} + group norm, {layers} layers | {cell('fathom')} | {cell('users')} | "
                   f"{times('users')} | {cell('strongest')} | {times('strongest')} |", flush=True)
-        if not options.only:
+        wanted = [data for data in GAINS if options.only in f"{data} gain"]
+        if wanted:
             print("\n| instance information gain | fathom | numpy | ratio | difference of the values |\n|---|---|---|---|---|")
-            for data in GAINS:
+            for data in wanted:
                 g = compare_gain(options, folder, data)
                 gains.append({"data": data, **g})
                 print(f"| {data} | {1e3 * g['fathom_s']:.3g} ms | {1e3 * g['numpy_s']:.3g} ms | "

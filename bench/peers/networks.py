@@ -47,7 +47,19 @@ class Data:
         self.feature_rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
         sums = np.bincount(self.feature_rows, values, self.n)
         self.values = (values / np.where(sums == 0, 1, sums)[self.feature_rows]).astype(np.float32)
-        self.sets = [torch.tensor(z[k].astype(np.int64)) for k in ("train", "val", "test")]
+        sets = [z[k] for k in ("train", "val", "test")] if "train" in z else self.drawn(z["labels"])
+        self.sets = [torch.tensor(s.astype(np.int64)) for s in sets]
+
+    @staticmethod
+    def drawn(labels, train=40, val=150):
+        """A split for files that bring none: so many nodes of each class, the rest is for the test."""
+        order = np.random.default_rng(100).permutation(len(labels))
+        parts = [[], [], []]
+        for c in np.unique(labels[labels >= 0]):
+            members = order[labels[order] == c]
+            for part, nodes in zip(parts, np.split(members, [train, train + val])):
+                part.append(nodes)
+        return [np.concatenate(part) for part in parts]
 
     def dense(self):
         x = torch.zeros(self.n, self.features)
