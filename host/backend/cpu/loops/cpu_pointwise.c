@@ -53,7 +53,7 @@ OP(activate) {
 
 NO_SCRATCH(activate_backward)
 OP(activate_backward) {
-    float scale = a->act.drop.scale;
+    float scale = a->act.drop.rate > 0.0f ? a->act.drop.scale : 1.0f;
     if (a->act.relu) {
         EACH_VECTOR(a->gx, vf_pick(AT(a->y) > 0.0f, AT(a->gy) * scale, vf_set(0.0f)));
         return;
