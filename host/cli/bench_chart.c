@@ -86,6 +86,14 @@ static size_t squeeze(const char **out, char (*cells)[CELL], size_t rows, unsign
     return kept;
 }
 
+/* A row that no device has: its reason stands below the table. */
+static bool nowhere(const struct bench_record *record, size_t r) {
+    for (size_t d = 0; d < record->count; d++)
+        if (!record->devices[d].rows[r].missing[0])
+            return false;
+    return true;
+}
+
 static void print_rows(const struct bench_record *record, char (*cells)[CELL], const char **table) {
     bool roof = record->devices[0].gemm > 0;
     const char *heads[COLUMNS] = {
@@ -96,11 +104,13 @@ static void print_rows(const struct bench_record *record, char (*cells)[CELL], c
     for (size_t c = 0; c < COLUMNS; c++)
         snprintf(cells[c], CELL, "%s", heads[c]);
     for (size_t r = 0; r < record->devices[0].count; r++)
-        for (size_t d = 0; d < record->count; d++, rows++) {
+        for (size_t d = 0; !nowhere(record, r) && d < record->count; d++, rows++) {
             fill_line(cells + rows * COLUMNS, record, d, r);
             if (record->count == 1)
                 cells[rows * COLUMNS + 2][0] = 0;
         }
+    if (rows == 1)
+        return;
     size_t columns = squeeze(table, cells, rows, &right);
     print_table(table, rows, columns, 0, right);
 }
