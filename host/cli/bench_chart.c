@@ -97,7 +97,7 @@ static bool nowhere(const struct bench_record *record, size_t r) {
 static void print_rows(const struct bench_record *record, char (*cells)[CELL], const char **table) {
     bool roof = record->devices[0].gemm > 0;
     const char *heads[COLUMNS] = {
-        roof ? "operation" : "work",  "shape", "device", "median", "spread", "GFLOP/s", "GB/s",
+        roof ? "operation" : "work",  roof ? "shape" : "data", "device", "median", "spread", "GFLOP/s", "GB/s",
         roof ? "of its roof" : "time"};
     size_t rows = 1;
     unsigned right;
