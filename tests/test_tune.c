@@ -107,6 +107,27 @@ static void a_cache_that_cannot_be_written_is_told(void) {
 
 /* ---- on a device ---- */
 
+static bool loaded(const char *library) {
+    char line[4096];
+    bool found_it = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    if (!maps)
+        TEST_IGNORE_MESSAGE("no /proc/self/maps here");
+    while (fgets(line, sizeof line, maps))
+        found_it |= strstr(line, library) != NULL;
+    fclose(maps);
+    return found_it;
+}
+
+/* Drivers cost memory and time that a run on the CPU shall not pay. Runs before anything looks for OpenCL devices. */
+static void the_cpu_is_opened_without_opencl(void) {
+    be_device *dev = NULL;
+    TEST_ASSERT_EQUAL(FATHOM_OK, be_open(&dev, "cpu", NULL));
+    TEST_ASSERT_FALSE(loaded("fathom_opencl"));
+    TEST_ASSERT_TRUE(loaded("libc.so"));
+    be_close(dev);
+}
+
 static be_tuning told;
 static void tell(be_tuning *tuning, const be_info *info) {
     TEST_ASSERT_TRUE(info->word[0] != 0);
@@ -163,6 +184,7 @@ static void every_case_passes_with_other_groups(void) {
 
 int main(void) {
     UNITY_BEGIN();
+    RUN_TEST(the_cpu_is_opened_without_opencl);
     RUN_TEST(a_record_is_found_again);
     RUN_TEST(another_device_or_driver_has_none);
     RUN_TEST(a_damaged_record_is_ignored);
