@@ -11,10 +11,19 @@
 #ifndef BACKEND_CPU_H
 #define BACKEND_CPU_H
 
+#include <stdatomic.h>
+
 #include "backend/driver.h"
+
+/* Where the threads of a team meet; see cpu_queue.c. */
+typedef struct cpu_gate {
+    atomic_int waiting;
+    atomic_uint phase;
+} cpu_gate;
 
 typedef struct cpu_team {
     int id, size;
+    cpu_gate *gate;
     char *scratch; /* shared by the team, aligned to a cache line; free to use within one operation */
 } cpu_team;
 
@@ -62,6 +71,7 @@ struct cpu_state {
     int queued;
     char *scratch;
     size_t scratch_bytes;
+    cpu_gate gate;
     be_counters counters;
     double seconds[BE_OP_COUNT];
     int64_t calls[BE_OP_COUNT];

@@ -1,16 +1,39 @@
 /* cpu_queue.c - operations are kept until somebody waits, then run one after the
  * other in a single parallel region: an epoch is one region with barriers. */
 #include <omp.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
 #include "backend/cpu/cpu.h"
 #include "core/mem.h"
 
+/* An epoch meets here hundreds of times, so a thread first waits awake; on a busy machine the one it waits for may
+ * not be running, and then it gives its core away instead of burning it. (Beside other jobs OpenMP's own
+ * barrier took three times the processor time for the same work.) */
+#define AWAKE 2000
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
 void cpu_barrier(const cpu_team *team) {
-    if (team->size > 1) {
-#pragma omp barrier
+    cpu_gate *gate = team->gate;
+    if (team->size == 1)
+        return;
+    unsigned phase = atomic_load_explicit(&gate->phase, memory_order_acquire);
+    if (atomic_fetch_add_explicit(&gate->waiting, 1, memory_order_acq_rel) == team->size - 1) {
+        atomic_store_explicit(&gate->waiting, 0, memory_order_relaxed);
+        atomic_store_explicit(&gate->phase, phase + 1, memory_order_release);
+        return;
     }
+    for (int turns = 0; atomic_load_explicit(&gate->phase, memory_order_acquire) == phase; turns++)
+        if (turns < AWAKE)
+            relax();
+        else
+            sched_yield();
 }
 
 static double now(void) {
@@ -20,7 +43,7 @@ static double now(void) {
 }
 
 static void run_all(cpu_state *state, int id, int size) {
-    const cpu_team team = {id, size, state->scratch};
+    const cpu_team team = {id, size, &state->gate, state->scratch};
     double start = state->profile && id == 0 ? now() : 0.0;
     for (int i = 0; i < state->queued; i++) {
         const cpu_task *task = &state->queue[i];
