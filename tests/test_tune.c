@@ -1,6 +1,6 @@
 /* test_tune.c - tuned devices: records are kept and found again, bad ones are ignored, and every case passes with other
  * work-groups and with either kernel for products.
- * labels: opencl */
+ * labels: opencl asan-skip */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
