@@ -52,7 +52,7 @@ static void end_line(lab_text *out) {
 /* Two lines: ours, and the paper's where there is one. */
 static void add_lines(lab_text *out, const char *head, const lab_entry *entries, int count, bool with_depth) {
     bool paper = false;
-    lab_add(out, "  %-14s", head);
+    lab_add(out, "  %-18s", head);
     for (int n = 0; n < count; n++) {
         add_ours(out, &entries[n], with_depth);
         paper = paper || isfinite(entries[n].paper);
@@ -60,7 +60,7 @@ static void add_lines(lab_text *out, const char *head, const lab_entry *entries,
     end_line(out);
     if (!paper)
         return;
-    lab_add(out, "  %-14s", "  paper");
+    lab_add(out, "  %-18s", "  paper");
     for (int n = 0; n < count; n++)
         add_theirs(out, &entries[n], with_depth);
     end_line(out);
@@ -85,7 +85,7 @@ static void add_table1(lab_text *out, const lab_study *study, const char *data, 
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM + 96], head[64];
     lab_where_title(title, sizeof title, data, missing);
-    lab_add(out, "\n%s: test accuracy, %%\n  %-14s", title, "");
+    lab_add(out, "\n%s: test accuracy, %%\n  %-18s", title, "");
     for (int n = 0; n < r->norms.count; n++)
         add_column(out, r->norms.word[n]);
     end_line(out);
@@ -109,7 +109,7 @@ static void add_table2(lab_text *out, const lab_study *study, double missing) {
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM], head[64];
     lab_missing_title(title, sizeof title, missing);
-    lab_add(out, "\n%s: highest test accuracy, %%, and its depth K\n  %-14s", title, "");
+    lab_add(out, "\n%s: highest test accuracy, %%, and its depth K\n  %-18s", title, "");
     for (int d = 0; d < r->data.count; d++) {
         lab_data_title(title, sizeof title, r->data.word[d]);
         add_column(out, title);
@@ -130,7 +130,7 @@ static void add_map(lab_text *out, const lab_study *study, lab_pick pick) {
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM + 96], text[64];
     lab_where_title(title, sizeof title, pick.data, pick.missing);
-    lab_add(out, "\n%s: test accuracy, %%, %s %lld layers, group norm; rows groups, columns lambda\n  %-14s", title,
+    lab_add(out, "\n%s: test accuracy, %%, %s %lld layers, group norm; rows groups, columns lambda\n  %-18s", title,
             lab_model_title(pick.model), (long long)pick.layers, "");
     for (int l = 0; l < r->lambda.count; l++) {
         lab_format(text, sizeof text, "%g", r->lambda.value[l]);
@@ -138,7 +138,7 @@ static void add_map(lab_text *out, const lab_study *study, lab_pick pick) {
     }
     end_line(out);
     for (int g = 0; g < r->groups.count; g++) {
-        lab_add(out, "  %-14g", r->groups.value[g]);
+        lab_add(out, "  %-18g", r->groups.value[g]);
         for (int l = 0; l < r->lambda.count; l++) {
             pick.groups = (int64_t)r->groups.value[g];
             pick.lambda = r->lambda.value[l];
