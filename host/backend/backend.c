@@ -146,6 +146,30 @@ static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source
     return be_upload(dev, *buf, 0, source, bytes);
 }
 
+/* order[first .. end-1] = the rows first .. end-1, sorted by length (all of LONG entries and more alike), else as they
+ * were. */
+#define LONG 127
+static void order_window(int32_t *order, const int64_t *ptr, int64_t first, int64_t end) {
+    int64_t place[LONG + 2] = {0};
+    for (int64_t r = first; r < end; r++)
+        place[(ptr[r + 1] - ptr[r] < LONG ? ptr[r + 1] - ptr[r] : LONG) + 1]++;
+    for (int length = 0; length <= LONG; length++)
+        place[length + 1] += place[length];
+    for (int64_t r = first; r < end; r++)
+        order[first + place[ptr[r + 1] - ptr[r] < LONG ? ptr[r + 1] - ptr[r] : LONG]++] = (int32_t)r;
+}
+
+static fathom_status upload_order(be_device *dev, be_ints *out, const int64_t *ptr, int64_t rows, const char *what) {
+    int32_t *order = NULL;
+    TRY(mem_new(&order, rows, 1, sizeof *order, what));
+    for (int64_t first = 0; first < rows; first += BE_ORDER)
+        order_window(order, ptr, first, first + BE_ORDER < rows ? first + BE_ORDER : rows);
+    fathom_status status = new_filled(dev, &out->buf, order, (size_t)rows * sizeof *order, what);
+    out->len = rows;
+    mem_free(order);
+    return status;
+}
+
 fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
                             const int32_t *idx, const int32_t *eid, const char *what) {
     *csr = (be_csr){0};
@@ -157,6 +181,7 @@ fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t c
     TRY_OUT(new_filled(dev, &made.idx.buf, idx, (size_t)nnz * sizeof *idx, what));
     if (eid)
         TRY_OUT(new_filled(dev, &made.eid.buf, eid, (size_t)nnz * sizeof *eid, what));
+    TRY_OUT(upload_order(dev, &made.order, ptr, rows, what));
     made.ptr.len = rows + 1;
     made.idx.len = nnz;
     made.eid.len = eid ? nnz : 0;
@@ -171,5 +196,6 @@ void be_csr_free(be_device *dev, be_csr *csr) {
     be_free(dev, csr->ptr.buf);
     be_free(dev, csr->idx.buf);
     be_free(dev, csr->eid.buf);
+    be_free(dev, csr->order.buf);
     *csr = (be_csr){0};
 }

@@ -79,9 +79,11 @@ void rule_csr(rules *r, const char *field, const be_csr *a) {
     range(r, field, a->idx.buf, a->idx.off, a->nnz, sizeof(int32_t));
     if (a->eid.buf)
         range(r, field, a->eid.buf, a->eid.off, a->nnz, sizeof(int32_t));
+    range(r, field, a->order.buf, a->order.off, a->rows, sizeof(int32_t));
     see(r, field, be_vector(a->ptr.buf, 2 * a->ptr.off, 2 * (a->rows + 1)));
     see(r, field, be_vector(a->idx.buf, a->idx.off, a->nnz));
     see(r, field, be_vector(a->eid.buf, a->eid.off, a->nnz));
+    see(r, field, be_vector(a->order.buf, a->order.off, a->rows));
 }
 
 /* By the first and one-past-last element a view touches. */

@@ -42,10 +42,14 @@ static inline size_t be_floats(int64_t count) { return (size_t)count * sizeof(fl
  * Built by be_csr_upload, which checks every index. */
 typedef struct be_csr {
     int64_t rows, cols, nnz;
-    be_longs ptr; /* rows + 1 */
-    be_ints idx;  /* nnz */
-    be_ints eid;  /* nnz [optional] */
+    be_longs ptr;  /* rows + 1 */
+    be_ints idx;   /* nnz */
+    be_ints eid;   /* nnz [optional] */
+    be_ints order; /* rows: all of them, in each window of BE_ORDER the short ones first: a loop over the entries of
+                      row after row then seldom changes its length, which a processor would guess wrongly */
 } be_csr;
+
+#define BE_ORDER 256
 
 /* Dropout by counter: element i is kept when the (i mod 4)-th number of
  * philox4x32_10(key = seed, counter = {i / 4, layer, epoch, stream}) is not

@@ -92,10 +92,10 @@ static void plan_all(nn_model *m) {
 
 /* The parts a model does not own: its graph and features on the device (input.c). */
 static void add_input_bytes(nn_bytes *bytes, const nn_shape *s, nn_conv_kind model) {
-    int64_t graph = (s->nodes + 1) * 8 + s->entries * 8 + s->nodes * 8;
+    int64_t graph = (s->nodes + 1) * 12 + s->entries * 8 + s->nodes * 8;
     if (model == NN_GAT)
-        graph += (s->nodes + 1) * 8 + s->entries * 8;
-    int64_t sparse = (s->nodes + s->features + 2) * 8 + s->feature_entries * 16;
+        graph += (s->nodes + 1) * 12 + s->entries * 8;
+    int64_t sparse = (s->nodes + s->features + 2) * 12 + s->feature_entries * 16;
     int64_t features = s->dense ? s->nodes * s->features * 4 : sparse;
     bytes->part[NN_MEM_GRAPH] += graph;
     bytes->part[NN_MEM_FEATURES] += features;

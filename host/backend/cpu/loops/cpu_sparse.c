@@ -7,65 +7,87 @@
 
 typedef struct spmm_view { /* what the loop over entries needs, out of the arguments */
     const int64_t *ptr;
-    const int32_t *idx, *id;
-    const float *weight, *x;
-    int64_t ld;
+    const int32_t *idx, *id, *order; /* id: NULL when entries are their own; order: NULL for rows as they lie */
+    const float *weight, *x, *z;     /* weight: NULL for ones; z: NULL for none */
+    float *y, alpha, beta;
+    int64_t ldx, ldy, ldz;
 } spmm_view;
 
 /* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted` and `ids` are
  * constants for the compiler. */
-INLINE void spmm_tile(const be_spmm_args *a, const spmm_view *s, int64_t r, int64_t j0, const int count, int last,
-                      const bool weighted, const bool ids) {
+INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count, int last, const bool weighted,
+                      const bool ids) {
     vf sum[TILE] = {{0}};
     const float *columns = s->x + j0;
     for (int64_t e = s->ptr[r], end = s->ptr[r + 1]; e < end; e++) {
-        const float *x = columns + s->idx[e] * s->ld;
+        const float *x = columns + s->idx[e] * s->ldx;
         float w = weighted ? s->weight[ids ? s->id[e] : e] : 1.0f;
         for (int i = 0; i < count - 1; i++)
             sum[i] += w * vf_load(x + i * VW);
         sum[count - 1] += w * vf_load_n(x + (count - 1) * VW, last);
     }
-    float *y = row(a->y, r) + j0;
-    const float *z = a->z.buf ? row(a->z, r) + j0 : NULL;
+    float *y = s->y + r * s->ldy + j0;
+    const float *z = s->z ? s->z + r * s->ldz + j0 : NULL;
     for (int i = 0; i < count; i++) {
         int part = i < count - 1 ? VW : last;
-        vf out = a->alpha * sum[i];
+        vf out = s->alpha * sum[i];
         if (z)
-            out += a->beta * vf_load_n(z + i * VW, part);
+            out += s->beta * vf_load_n(z + i * VW, part);
         vf_put(y + i * VW, out, part);
     }
 }
 
-INLINE void spmm_kind(const be_spmm_args *a, const spmm_view *s, int64_t r, int64_t j0, const int count, int last) {
-    if (!s->weight)
-        spmm_tile(a, s, r, j0, count, last, false, false);
-    else if (s->id)
-        spmm_tile(a, s, r, j0, count, last, true, true);
-    else
-        spmm_tile(a, s, r, j0, count, last, true, false);
+/* Rows `rows` in their order, columns j0 .. of each. The view is a copy: it stays in registers. */
+INLINE void spmm_sweep(const spmm_view s, span rows, int64_t j0, const int count, int last, const bool weighted,
+                       const bool ids) {
+    for (int64_t p = rows.begin; p < rows.end; p++)
+        spmm_tile(&s, s.order ? s.order[p] : p, j0, count, last, weighted, ids);
 }
 
+INLINE void spmm_kind(const spmm_view *s, span rows, int64_t j0, const int count, int last) {
+    if (!s->weight)
+        spmm_sweep(*s, rows, j0, count, last, false, false);
+    else if (s->id)
+        spmm_sweep(*s, rows, j0, count, last, true, true);
+    else
+        spmm_sweep(*s, rows, j0, count, last, true, false);
+}
+
+/* In short rows a wrong guess of the length costs more than entries that lie apart; in long ones the reverse. */
+#define SHORT 12
+
 static void spmm_rows(const be_spmm_args *a, const float *weight, span rows) {
-    const spmm_view s = {csr_ptr(&a->a), csr_idx(&a->a), int_data(a->a.eid), weight, data(a->x), a->x.ld};
+    spmm_view s = {.ptr = csr_ptr(&a->a),
+                   .idx = csr_idx(&a->a),
+                   .id = int_data(a->a.eid),
+                   .order = a->a.nnz < SHORT * a->a.rows ? int_data(a->a.order) : NULL,
+                   .weight = weight,
+                   .x = data(a->x),
+                   .z = data(a->z),
+                   .y = data(a->y),
+                   .alpha = a->alpha,
+                   .beta = a->beta,
+                   .ldx = a->x.ld,
+                   .ldy = a->y.ld,
+                   .ldz = a->z.ld};
     int64_t d = a->x.cols;
-    for (int64_t r = rows.begin; r < rows.end; r++)
-        for (int64_t j0 = 0; j0 < d; j0 += TILE * VW) {
-            int64_t width = d - j0 < TILE * VW ? d - j0 : TILE * VW;
-            int last = vf_part(width, vf_count(width) - 1);
-            switch (vf_count(width)) {
-            case 1:
-                spmm_kind(a, &s, r, j0, 1, last);
-                break;
-            case 2:
-                spmm_kind(a, &s, r, j0, 2, last);
-                break;
-            case 3:
-                spmm_kind(a, &s, r, j0, 3, last);
-                break;
-            default:
-                spmm_kind(a, &s, r, j0, 4, last);
-            }
+    for (int64_t j0 = 0; j0 < d; j0 += TILE * VW) {
+        int64_t width = d - j0 < TILE * VW ? d - j0 : TILE * VW;
+        int last = vf_part(width, vf_count(width) - 1);
+        switch (vf_count(width)) {
+        case 1:
+            spmm_kind(&s, rows, j0, 1, last);
+            break;
+        case 2:
+            spmm_kind(&s, rows, j0, 2, last);
+            break;
+        case 3:
+            spmm_kind(&s, rows, j0, 3, last);
+            break;
+        default:
+            spmm_kind(&s, rows, j0, 4, last);
         }
+    }
 }
 
 /* With dropout the weights of all ids are made first, side by side, so that the

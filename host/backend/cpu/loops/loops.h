@@ -105,6 +105,9 @@ INLINE span csr_share(const cpu_team *team, const be_csr *a) {
                   csr_cut(ptr, a->rows, work * (team->id + 1) / team->size)};
 }
 
+/* The row at place p of the order in which they are walked. */
+INLINE int64_t csr_row(const be_csr *a, int64_t p) { return int_data(a->order)[p]; }
+
 /* Scratch in pieces that each start on a cache line. */
 INLINE size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 INLINE size_t floats_bytes(int64_t count) { return padded((size_t)count * sizeof(float)); }
@@ -147,28 +150,28 @@ INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int
 
 #define DROP_RUN (4 * VW) /* elements that one run of the generator decides */
 
-/* philox4x32_10 of philox.h for VW blocks at once, from number `block`: the factors of DROP_RUN elements. */
+/* philox4x32_10 of philox.h for VW blocks from number `block`: the factors of DROP_RUN elements. A word lies in the
+ * lower half of a 64-bit lane, VW / 2 blocks a vector; what is in the upper halves never counts. */
 INLINE void drop_run(float keep[DROP_RUN], const be_drop *drop, uint32_t block) {
-    vu c[4], low[2];
-    uint32_t number[VW];
-    for (uint32_t i = 0; i < VW; i++)
-        number[i] = block + i;
-    memcpy(&c[0], number, sizeof c[0]);
-    c[1] = (vu){0} + drop->layer;
-    c[2] = (vu){0} + drop->epoch;
-    c[3] = (vu){0} + drop->stream;
-    uint32_t k0 = drop->key[0], k1 = drop->key[1];
-    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-        vu high0 = vu_product(&low[0], c[0], 0xD2511F53u), high1 = vu_product(&low[1], c[2], 0xCD9E8D57u);
-        c[0] = high1 ^ c[1] ^ k0;
-        c[2] = high0 ^ c[3] ^ k1;
-        c[1] = low[1];
-        c[3] = low[0];
-    }
-    for (int w = 0; w < 4; w++) {
-        vf kept = vf_pick((vi)(c[w] >= drop->threshold), vf_set(drop->scale), vf_set(0.0f));
-        for (int i = 0; i < VW; i++)
-            keep[4 * i + w] = kept[i];
+    for (uint32_t half = 0; half < 2; half++) {
+        vl c[4], pair[2];
+        for (uint32_t i = 0; i < VW / 2; i++)
+            c[0][i] = block + half * (VW / 2) + i;
+        c[1] = (vl){0} + drop->layer;
+        c[2] = (vl){0} + drop->epoch;
+        c[3] = (vl){0} + drop->stream;
+        uint32_t k0 = drop->key[0], k1 = drop->key[1];
+        for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+            vl p0 = vl_product(c[0], 0xD2511F53u), p1 = vl_product(c[2], 0xCD9E8D57u);
+            c[0] = (p1 >> 32) ^ c[1] ^ k0;
+            c[2] = (p0 >> 32) ^ c[3] ^ k1;
+            c[1] = p1;
+            c[3] = p0;
+        }
+        vl_weave(pair, (c[0] & 0xffffffffu) | (c[1] << 32), (c[2] & 0xffffffffu) | (c[3] << 32));
+        for (int i = 0; i < 2; i++)
+            vf_store(keep + (2 * half + (uint32_t)i) * VW,
+                     vf_pick((vi)((vu)pair[i] >= drop->threshold), vf_set(drop->scale), vf_set(0.0f)));
     }
 }
 
@@ -184,7 +187,7 @@ INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_
 }
 
 /* max(v, 0); NaN is kept: it must be seen. */
-INLINE vf vf_relu(vf v) { return vf_pick(v <= 0.0f, vf_set(0.0f), v); }
+INLINE vf vf_relu(vf v) { return vf_max(vf_set(0.0f), v); }
 
 /* Drops elements of finished rows r .. end-1 of y. Elements are numbered row after row, so that rows share runs. */
 INLINE void drop_rows(be_mat y, int64_t r, int64_t end, const be_drop *drop) {

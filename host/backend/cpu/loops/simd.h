@@ -26,6 +26,7 @@
 typedef float vf __attribute__((vector_size(VW * 4)));
 typedef int32_t vi __attribute__((vector_size(VW * 4)));
 typedef uint32_t vu __attribute__((vector_size(VW * 4)));
+typedef uint64_t vl __attribute__((vector_size(VW * 4)));
 
 INLINE vf vf_load(const float *p) {
     vf v;
@@ -62,39 +63,39 @@ INLINE void vf_store_n(float *p, vf v, int n) {
 }
 #endif
 
-/* The high and low halves of the products of 32-bit lanes with one factor. */
+/* The 64-bit products of the lower halves of 64-bit lanes with one factor. */
 #if defined(__AVX512F__)
-INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
-    __m512i f = _mm512_set1_epi32((int)factor), even = _mm512_mul_epu32((__m512i)x, f);
-    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64((__m512i)x, 32), f);
-    *low = (vu)_mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
-    return (vu)_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
-}
+INLINE vl vl_product(vl x, uint32_t factor) { return (vl)_mm512_mul_epu32((__m512i)x, _mm512_set1_epi64(factor)); }
 #elif defined(__AVX2__)
-INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
-    __m256i f = _mm256_set1_epi32((int)factor), even = _mm256_mul_epu32((__m256i)x, f);
-    __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)x, 32), f);
-    *low = (vu)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
-    return (vu)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
-}
+INLINE vl vl_product(vl x, uint32_t factor) { return (vl)_mm256_mul_epu32((__m256i)x, _mm256_set1_epi64x(factor)); }
 #else
-INLINE vu vu_product(vu *low, vu x, uint32_t factor) {
-    uint32_t lower[VW], upper[VW];
-    vu high;
-    for (int i = 0; i < VW; i++) {
-        uint64_t product = (uint64_t)x[i] * factor;
-        lower[i] = (uint32_t)product;
-        upper[i] = (uint32_t)(product >> 32);
-    }
-    memcpy(low, lower, sizeof lower);
-    memcpy(&high, upper, sizeof upper);
-    return high;
-}
+INLINE vl vl_product(vl x, uint32_t factor) { return (x & 0xffffffffu) * factor; }
 #endif
+
+/* a0 b0 a1 b1 .. of 64-bit lanes, in two vectors. */
+INLINE void vl_weave(vl out[2], vl a, vl b) {
+#if VW == 16
+    out[0] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    out[1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif VW == 8
+    out[0] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    out[1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#else
+    out[0] = __builtin_shufflevector(a, b, 0, 2);
+    out[1] = __builtin_shufflevector(a, b, 1, 3);
+#endif
+}
 
 /* A vector chosen lane by lane: where `mask` is all ones a, else b. */
 INLINE vf vf_pick(vi mask, vf a, vf b) { return (vf)((mask & (vi)a) | (~mask & (vi)b)); }
+/* a > b ? a : b: b when one of them is NaN. */
+#if defined(__AVX512F__)
+INLINE vf vf_max(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
+#elif defined(__AVX2__)
+INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
+#else
 INLINE vf vf_max(vf a, vf b) { return vf_pick(a > b, a, b); }
+#endif
 
 /* The sum of all lanes, always halves first: the order is part of the result. */
 INLINE float vf_sum(vf v) {
