@@ -106,6 +106,8 @@ static void break_csr(case_job *job, const field *f) {
     refused(job, f, &kept, sizeof kept, "without ptr");
     a->idx.buf = NULL;
     refused(job, f, &kept, sizeof kept, "without idx");
+    a->order.buf = NULL;
+    refused(job, f, &kept, sizeof kept, "without order");
     a->ptr.buf = foreign;
     a->ptr.off = 0;
     refused(job, f, &kept, sizeof kept, "with ptr on another device");

@@ -49,7 +49,7 @@ typedef struct be_csr {
                       row after row then seldom changes its length, which a processor would guess wrongly */
 } be_csr;
 
-#define BE_ORDER 256
+#define BE_ORDER 128
 
 /* Dropout by counter: element i is kept when the (i mod 4)-th number of
  * philox4x32_10(key = seed, counter = {i / 4, layer, epoch, stream}) is not

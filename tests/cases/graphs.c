@@ -51,6 +51,11 @@ static fathom_status graph_tensors(case_job *job, graph *g, int64_t rows, int64_
     g->ptr = longs_in(job, "ptr", rows + 1);
     g->idx = ints_in(job, "idx", nnz);
     g->eid = ids ? ints_in(job, "eid", nnz) : NULL;
+    g->order = ints_in(job, "order", rows);
+    for (int64_t p = 0; g->order && p < rows; p++) { /* any order in a window is allowed: the reverse */
+        int64_t first = p / BE_ORDER * BE_ORDER, end = first + BE_ORDER < rows ? first + BE_ORDER : rows;
+        g->order->i[p] = (int32_t)(first + end - 1 - p);
+    }
     return job->status;
 }
 
@@ -102,4 +107,6 @@ ref_csr oracle_csr(const graph *g) {
     return (ref_csr){g->rows, g->cols, g->nnz, g->ptr->l, g->idx->i, g->eid ? g->eid->i : NULL};
 }
 
-be_csr csr(const graph *g) { return (be_csr){g->rows, g->cols, g->nnz, longs(g->ptr), ints(g->idx), ints(g->eid)}; }
+be_csr csr(const graph *g) {
+    return (be_csr){g->rows, g->cols, g->nnz, longs(g->ptr), ints(g->idx), ints(g->eid), ints(g->order)};
+}

@@ -76,10 +76,10 @@ static inline double *wanted(tensor *t) { return t ? t->want : NULL; }
 /* Labels or sets in lo..hi-1. */
 void random_ints(tensor *t, int lo, int hi);
 
-/* A sparse matrix as three tensors of the block. */
+/* A sparse matrix as tensors of the block. */
 typedef struct graph {
     int64_t rows, cols, nnz;
-    tensor *ptr, *idx, *eid;
+    tensor *ptr, *idx, *eid, *order;
 } graph;
 fathom_status make_graph(case_job *job, graph *g, int64_t rows, int64_t cols, bool transpose);
 /* The transpose of `g`, with entry ids. */

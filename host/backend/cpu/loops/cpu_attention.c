@@ -9,46 +9,86 @@ INLINE float dot(const float *x, const float *y, int64_t d) {
     return vf_sum(sum);
 }
 
-INLINE float leaky(float x, float slope) { return x > 0.0f ? x : slope * x; }
-
-/* exp of one number by the same polynomial as everywhere else. */
-INLINE float exp_one(float x) {
-    vf e = vf_exp(vf_set(x));
-    return e[0];
+/* x > 0 ? x : slope x, without a jump that depends on x. */
+INLINE float leaky(float x, float slope) {
+    float y = slope * x, larger = x > y ? x : y, smaller = x > y ? y : x;
+    return slope <= 1.0f ? larger : smaller;
 }
 
 INLINE int64_t entry_id(const be_csr *a, int64_t e) { return a->eid.buf ? int_data(a->eid)[e] : e; }
 
+/* VW nodes at a time, lanes are nodes; `count` of them are there. */
+INLINE void scores_tile(const be_gat_scores_args *a, int64_t v, const int count) {
+    int64_t d = a->z.cols;
+    const float *src = data(a->a_src), *dst = data(a->a_dst);
+    vf s = {0}, t = {0};
+    for (int64_t i = 0; i < vf_count(d); i++) {
+        vf column[VW];
+        vf_load_square(column, row(a->z, v), a->z.ld, count, d, i);
+        for (int j = 0; j < vf_part(d, i); j++) {
+            s += src[i * VW + j] * column[j];
+            t += dst[i * VW + j] * column[j];
+        }
+    }
+    vf_put(data(a->s) + v, s, count);
+    vf_put(data(a->t) + v, t, count);
+}
+
 NO_SCRATCH(gat_scores)
 OP(gat_scores) {
     span rows = row_share(team, a->z.rows);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        data(a->s)[v] = dot(row(a->z, v), data(a->a_src), a->z.cols);
-        data(a->t)[v] = dot(row(a->z, v), data(a->a_dst), a->z.cols);
+    int64_t v = rows.begin;
+    for (; v + VW <= rows.end; v += VW)
+        scores_tile(a, v, VW);
+    if (v < rows.end)
+        scores_tile(a, v, (int)(rows.end - v));
+}
+
+/* e[i] = 2^e[i] */
+INLINE void exp2_all(float *e, int64_t count) {
+    for (int64_t i = 0; i < vf_count(count); i++)
+        vf_row_set(e, count, i, vf_exp2(vf_row(e, count, i)));
+}
+
+/* Windows of rows: first the scores less the row's largest, row by row; then all powers of the window side by side;
+ * then every row over its sum. `score`: by entry. */
+static void softmax_window(const be_gat_softmax_args *a, float *score, span rows) {
+    const int64_t *ptr = csr_ptr(&a->a);
+    const int32_t *idx = csr_idx(&a->a), *order = int_data(a->a.order), *id = int_data(a->a.eid);
+    const float *s = data(a->s), *t = data(a->t);
+    float *alpha = data(a->alpha), slope = a->slope;
+    for (int64_t p = rows.begin; p < rows.end; p++) {
+        int64_t v = order[p], end = ptr[v + 1];
+        float largest = -INFINITY, own = t[v];
+        for (int64_t e = ptr[v]; e < end; e++) {
+            float x = leaky(s[idx[e]] + own, slope);
+            score[e] = x;
+            largest = x > largest ? x : largest;
+        }
+        for (int64_t e = ptr[v]; e < end; e++)
+            score[e] = LOG2E * (score[e] - largest);
+    }
+    exp2_all(score + ptr[rows.begin], ptr[rows.end] - ptr[rows.begin]);
+    for (int64_t p = rows.begin; p < rows.end; p++) {
+        int64_t v = order[p], end = ptr[v + 1];
+        float sum = 0.0f;
+        for (int64_t e = ptr[v]; e < end; e++)
+            sum += score[e];
+        float over = 1.0f / sum;
+        for (int64_t e = ptr[v]; e < end; e++)
+            alpha[id ? id[e] : e] = score[e] * over;
     }
 }
 
-NO_SCRATCH(gat_softmax)
+SCRATCH(gat_softmax) {
+    (void)threads;
+    return floats_bytes(a->a.nnz);
+}
 OP(gat_softmax) {
-    const int64_t *ptr = csr_ptr(&a->a);
-    const int32_t *idx = csr_idx(&a->a);
-    const float *s = data(a->s), *t = data(a->t);
-    float *alpha = data(a->alpha);
-    span rows = csr_share(team, &a->a);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        float largest = -INFINITY, sum = 0.0f;
-        for (int64_t e = ptr[v]; e < ptr[v + 1]; e++) {
-            float score = leaky(s[idx[e]] + t[v], a->slope);
-            alpha[entry_id(&a->a, e)] = score;
-            largest = score > largest ? score : largest;
-        }
-        for (int64_t e = ptr[v]; e < ptr[v + 1]; e++) {
-            float *value = &alpha[entry_id(&a->a, e)];
-            *value = exp_one(*value - largest);
-            sum += *value;
-        }
-        for (int64_t e = ptr[v]; e < ptr[v + 1]; e++)
-            alpha[entry_id(&a->a, e)] /= sum;
+    span windows = csr_windows(team, &a->a);
+    for (int64_t w = windows.begin; w < windows.end; w++) {
+        int64_t end = (w + 1) * BE_ORDER;
+        softmax_window(a, (float *)(void *)team->scratch, (span){w * BE_ORDER, end < a->a.rows ? end : a->a.rows});
     }
 }
 
@@ -64,36 +104,72 @@ static const float *edge_factors(const cpu_team *team, const be_drop *drop, int6
     return keep;
 }
 
+typedef struct edges_view { /* what the loops over entries need, out of the arguments */
+    const int64_t *ptr;
+    const int32_t *idx, *order, *id; /* id: NULL when entries are their own */
+    const float *s, *t, *alpha, *keep, *gy, *z;
+    float *ge, *gt, slope[2];
+    int64_t ldgy, ldz, d;
+} edges_view;
+
+/* q_vu = mask_vu <gy_v, z_u> into ge for the entries of row v; returns their mean under alpha. `width`: 1 when a row is
+ * at most one vector, which is then loaded once; else 0. */
+INLINE float edge_products(const edges_view *w, int64_t v, const int width) {
+    const float *gy = w->gy + v * w->ldgy;
+    vf held = width == 1 ? vf_load_n(gy, (int)w->d) : (vf){0};
+    float mean = 0.0f;
+    for (int64_t e = w->ptr[v], end = w->ptr[v + 1]; e < end; e++) {
+        int64_t id = w->id ? w->id[e] : e;
+        const float *z = w->z + w->idx[e] * w->ldz;
+        float q = width == 1 ? vf_sum(held * vf_load_n(z, (int)w->d)) : dot(gy, z, w->d);
+        if (w->keep)
+            q *= w->keep[id];
+        w->ge[id] = q;
+        mean += w->alpha[id] * q;
+    }
+    return mean;
+}
+
+/* The view is a copy: it stays in registers. */
+INLINE void edge_sweep(const edges_view w, span rows, const int width) {
+    for (int64_t p = rows.begin; p < rows.end; p++) {
+        int64_t v = w.order[p];
+        float mean = edge_products(&w, v, width), sum = 0.0f, own = w.t[v];
+        for (int64_t e = w.ptr[v], end = w.ptr[v + 1]; e < end; e++) {
+            int64_t id = w.id ? w.id[e] : e;
+            float ge = w.alpha[id] * (w.ge[id] - mean) * w.slope[w.s[w.idx[e]] + own > 0.0f];
+            w.ge[id] = ge;
+            sum += ge;
+        }
+        w.gt[v] = sum;
+    }
+}
+
 SCRATCH(gat_backward_edges) {
     (void)threads;
     return a->drop.rate > 0.0f ? floats_bytes(a->a.nnz) : 0;
 }
 OP(gat_backward_edges) {
-    const int64_t *ptr = csr_ptr(&a->a);
-    const int32_t *idx = csr_idx(&a->a);
-    const float *s = data(a->s), *t = data(a->t), *alpha = data(a->alpha);
-    const float *keep = edge_factors(team, &a->drop, a->a.nnz);
-    float *ge = data(a->ge);
-    span rows = csr_share(team, &a->a);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        /* q_vu into ge, and their mean under alpha */
-        float mean = 0.0f;
-        for (int64_t e = ptr[v]; e < ptr[v + 1]; e++) {
-            int64_t id = entry_id(&a->a, e);
-            float factor = keep ? keep[id] : 1.0f;
-            float q = factor == 0.0f ? 0.0f : factor * dot(row(a->gy, v), row(a->z, idx[e]), a->gy.cols);
-            ge[id] = q;
-            mean += alpha[id] * q;
-        }
-        float sum = 0.0f;
-        for (int64_t e = ptr[v]; e < ptr[v + 1]; e++) {
-            int64_t id = entry_id(&a->a, e);
-            float slope = s[idx[e]] + t[v] > 0.0f ? 1.0f : a->slope;
-            ge[id] = alpha[id] * (ge[id] - mean) * slope;
-            sum += ge[id];
-        }
-        data(a->gt)[v] = sum;
-    }
+    const edges_view w = {.ptr = csr_ptr(&a->a),
+                          .idx = csr_idx(&a->a),
+                          .order = int_data(a->a.order),
+                          .id = int_data(a->a.eid),
+                          .s = data(a->s),
+                          .t = data(a->t),
+                          .alpha = data(a->alpha),
+                          .keep = edge_factors(team, &a->drop, a->a.nnz),
+                          .gy = data(a->gy),
+                          .z = data(a->z),
+                          .ge = data(a->ge),
+                          .gt = data(a->gt),
+                          .slope = {a->slope, 1.0f},
+                          .ldgy = a->gy.ld,
+                          .ldz = a->z.ld,
+                          .d = a->z.cols};
+    if (w.d <= VW)
+        edge_sweep(w, csr_share(team, &a->a), 1);
+    else
+        edge_sweep(w, csr_share(team, &a->a), 0);
 }
 
 NO_SCRATCH(gat_edge_sums)
@@ -117,20 +193,21 @@ OP(gat_backward_scores) {
     char *scratch = team->scratch;
     int64_t n = a->z.rows, d = a->z.cols, blocks = block_count(n);
     float *partial = take(&scratch, 2 * blocks * d); /* of ga_src and ga_dst, by block */
-    const float *src = data(a->a_src), *dst = data(a->a_dst);
+    const float *src = data(a->a_src), *dst = data(a->a_dst), *gs = data(a->gs), *gt = data(a->gt);
     span mine = share(team, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
-        float *sum_src = partial + 2 * b * d, *sum_dst = sum_src + d;
-        memset(sum_src, 0, 2 * (size_t)d * sizeof(float));
         span rows = block_span(n, b);
-        for (int64_t v = rows.begin; v < rows.end; v++) {
-            const float *z = row(a->z, v);
-            float *gz = row(a->gz, v), gs = data(a->gs)[v], gt = data(a->gt)[v];
-            for (int64_t j = 0; j < d; j++) {
-                gz[j] += gs * src[j] + gt * dst[j];
-                sum_src[j] += gs * z[j];
-                sum_dst[j] += gt * z[j];
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            vf sum_src = {0}, sum_dst = {0}, by_src = vf_row(src, d, i), by_dst = vf_row(dst, d, i);
+            for (int64_t v = rows.begin; v < rows.end; v++) {
+                vf z = vf_row(row(a->z, v), d, i);
+                float *gz = row(a->gz, v), s = gs[v], t = gt[v];
+                vf_row_set(gz, d, i, vf_row(gz, d, i) + s * by_src + t * by_dst);
+                sum_src += s * z;
+                sum_dst += t * z;
             }
+            vf_row_set(partial + 2 * b * d, d, i, sum_src);
+            vf_row_set(partial + (2 * b + 1) * d, d, i, sum_dst);
         }
     }
     cpu_barrier(team);

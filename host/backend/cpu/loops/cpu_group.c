@@ -13,18 +13,28 @@ INLINE char *own_piece(const cpu_team *team, size_t shared, size_t each) {
 #define GROUPS 5
 INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS ? GROUPS : 1; }
 
+/* Calls sweep(.., d, groups) with constants for the usual shape, so that its loops have a known length and its arrays
+ * stay in registers, else as they are. */
+#define WITH_SHAPE(d, groups, sweep, ...)      \
+    do {                                       \
+        if ((d) == 16 && (groups) == 10)       \
+            sweep(__VA_ARGS__, 16, 10);        \
+        else                                   \
+            sweep(__VA_ARGS__, (d), (groups)); \
+    } while (0)
+
 /* ---- S = softmax(H u' + c): lanes are nodes ---- */
 
 /* VW nodes at a time: columns of h, then the logits of every group. */
 INLINE int64_t assign_vectors(const be_group_assign_args *a) { return a->h.cols + a->u.rows; }
 
 /* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g. */
-INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, int64_t g, const int count) {
+INLINE void logits_tile(vf *logit, const vf *h, const float *u, const float *bias, int64_t d, int64_t g,
+                        const int count) {
     vf sum[GROUPS];
-    int64_t d = a->h.cols;
-    const float *u = data(a->u) + g * d;
+    u += g * d;
     for (int c = 0; c < count; c++)
-        sum[c] = vf_set(a->c.buf ? data(a->c)[g + c] : 0.0f);
+        sum[c] = vf_set(bias ? bias[g + c] : 0.0f);
     for (int64_t j = 0; j < d; j++)
         for (int c = 0; c < count; c++)
             sum[c] += u[c * d + j] * h[j];
@@ -45,56 +55,72 @@ INLINE void softmax_lanes(vf *s, int64_t groups) {
         s[g] *= scale;
 }
 
+INLINE void assign_tile(const be_group_assign_args *a, vf *h, vf *s, int64_t v, const int count, int64_t d,
+                        int64_t groups) {
+    vf_load_columns(h, row(a->h, v), a->h.ld, count, d);
+    for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+        if (group_tile(groups, g) == GROUPS)
+            logits_tile(s, h, data(a->u), data(a->c), d, g, GROUPS);
+        else
+            logits_tile(s, h, data(a->u), data(a->c), d, g, 1);
+    softmax_lanes(s, groups);
+    vf_store_columns(s, row(a->s, v), a->s.ld, count, groups);
+}
+
+INLINE void assign_sweep(const be_group_assign_args *a, vf *h, span rows, int64_t d, int64_t groups) {
+    int64_t v = rows.begin;
+    for (; v + VW <= rows.end; v += VW)
+        assign_tile(a, h, h + d, v, VW, d, groups);
+    if (v < rows.end)
+        assign_tile(a, h, h + d, v, (int)(rows.end - v), d, groups);
+}
+
 SCRATCH(group_assign) { return (size_t)threads * floats_bytes(assign_vectors(a) * VW); }
 OP(group_assign) {
-    int64_t d = a->h.cols, groups = a->u.rows;
-    vf *h = (vf *)(void *)own_piece(team, 0, floats_bytes(assign_vectors(a) * VW)), *s = h + d;
-    span rows = row_share(team, a->h.rows);
-    for (int64_t v = rows.begin; v < rows.end; v += VW) {
-        int count = rows.end - v < VW ? (int)(rows.end - v) : VW;
-        vf_load_columns(h, row(a->h, v), a->h.ld, count, d);
-        for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-            if (group_tile(groups, g) == GROUPS)
-                logits_tile(s, h, a, g, GROUPS);
-            else
-                logits_tile(s, h, a, g, 1);
-        softmax_lanes(s, groups);
-        vf_store_columns(s, row(a->s, v), a->s.ld, count, groups);
-    }
+    vf *vectors = (vf *)(void *)own_piece(team, 0, floats_bytes(assign_vectors(a) * VW));
+    WITH_SHAPE(a->h.cols, a->u.rows, assign_sweep, a, vectors, row_share(team, a->h.rows));
 }
 
 /* ---- statistics of t ---- */
 
-/* `count` groups from g, vector i of the columns, over the rows of one block: mean and centred sum. */
-INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows, int64_t g, int64_t i,
-                       const int count) {
-    int64_t d = h.cols;
+/* `count` groups from g, vector i of the columns, over the rows of one block: mean and centred sum, in one sweep about
+ * the block's first row f: with e = t - f, mean = f + sum e / m and M2 = sum e^2 - (sum e)^2 / m. The first row is one
+ * of the m, so (mean - f)^2 <= M2 and the difference loses at most the factor m + 1 of its digits, whatever the mean.
+ */
+INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows, int64_t g, int64_t i, const int count,
+                       int64_t d) {
     int part = vf_part(d, i);
-    vf sum[GROUPS] = {{0}}, middle[GROUPS];
+    vf sum[GROUPS] = {{0}}, squares[GROUPS] = {{0}}, first[GROUPS];
     const float *x = row(h, rows.begin) + i * VW, *w = row(s, rows.begin) + g;
-    for (int c = 0; c < count; c++) /* sums about the first row, or that of a large mean loses digits */
-        middle[c] = w[c] * vf_load_n(x, part);
-    for (int64_t v = rows.begin; v < rows.end; v++, x += h.ld, w += s.ld) {
-        vf here = vf_load_n(x, part);
-        for (int c = 0; c < count; c++)
-            sum[c] += w[c] * here - middle[c];
-    }
-    for (int c = 0; c < count; c++) {
-        middle[c] += sum[c] / (float)(rows.end - rows.begin);
-        vf_put(mean + (g + c) * d + i * VW, middle[c], part);
-        sum[c] = (vf){0};
-    }
-    x = row(h, rows.begin) + i * VW;
-    w = row(s, rows.begin) + g;
+    for (int c = 0; c < count; c++)
+        first[c] = w[c] * vf_load_n(x, part);
     for (int64_t v = rows.begin; v < rows.end; v++, x += h.ld, w += s.ld) {
         vf here = vf_load_n(x, part);
         for (int c = 0; c < count; c++) {
-            vf t = w[c] * here - middle[c];
-            sum[c] += t * t;
+            vf e = w[c] * here - first[c];
+            sum[c] += e;
+            squares[c] += e * e;
         }
     }
-    for (int c = 0; c < count; c++)
-        vf_put(square + (g + c) * d + i * VW, sum[c], part);
+    float over = 1.0f / (float)(rows.end - rows.begin);
+    for (int c = 0; c < count; c++) {
+        vf shift = sum[c] * over;
+        vf_put(mean + (g + c) * d + i * VW, first[c] + shift, part);
+        vf_put(square + (g + c) * d + i * VW, vf_max(vf_set(0.0f), squares[c] - shift * sum[c]), part);
+    }
+}
+
+INLINE void stats_sweep(const be_group_stats_args *a, float *partial, span blocks, int64_t d, int64_t groups) {
+    for (int64_t b = blocks.begin; b < blocks.end; b++) {
+        float *mean = partial + 2 * b * groups * d, *square = mean + groups * d;
+        span rows = block_span(a->h.rows, b);
+        for (int64_t i = 0; i < vf_count(d); i++)
+            for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+                if (group_tile(groups, g) == GROUPS)
+                    stats_tile(mean, square, a->s, a->h, rows, g, i, GROUPS, d);
+                else
+                    stats_tile(mean, square, a->s, a->h, rows, g, i, 1, d);
+    }
 }
 
 SCRATCH(group_stats) {
@@ -102,24 +128,12 @@ SCRATCH(group_stats) {
     return floats_bytes(2 * block_count(a->h.rows) * a->s.cols * a->h.cols);
 }
 OP(group_stats) {
-    char *scratch = team->scratch;
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, size = groups * d, blocks = block_count(n);
-    float *mean = take(&scratch, 2 * blocks * size), *square = mean + size;
-    span mine = share(team, blocks);
-    for (int64_t b = mine.begin; b < mine.end; b++) {
-        float *m = mean + 2 * b * size, *q = square + 2 * b * size;
-        span rows = block_span(n, b);
-        for (int64_t i = 0; i < vf_count(d); i++) {
-            for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-                if (group_tile(groups, g) == GROUPS)
-                    stats_tile(m, q, a->s, a->h, rows, g, i, GROUPS);
-                else
-                    stats_tile(m, q, a->s, a->h, rows, g, i, 1);
-        }
-    }
+    int64_t n = a->h.rows, size = a->s.cols * a->h.cols;
+    float *partial = (float *)(void *)team->scratch; /* mean, then centred sum, of each block */
+    WITH_SHAPE(a->h.cols, a->s.cols, stats_sweep, a, partial, share(team, block_count(n)));
     cpu_barrier(team);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
-    combine_stats(team, &out, mean, square, n, 2 * size, size);
+    combine_stats(team, &out, partial, partial + size, n, 2 * size, size);
 }
 
 /* ---- out = H (1 + lambda S A) + lambda b ---- */
@@ -128,8 +142,7 @@ INLINE size_t apply_each(const be_group_apply_args *a) { return floats_bytes((a-
 
 /* `count` rows from v, vector i: the coefficients are loaded once for all of them. */
 INLINE void apply_tile(const be_group_apply_args *a, const float *slope, const float *shift, int64_t v, int64_t i,
-                       const int count) {
-    int64_t d = a->h.cols, groups = a->s.cols;
+                       const int count, int64_t d, int64_t groups) {
     int part = vf_part(d, i);
     const float *s[4], *coefficient = slope + i * VW;
     vf factor[4];
@@ -149,6 +162,17 @@ INLINE void apply_tile(const be_group_apply_args *a, const float *slope, const f
     }
 }
 
+INLINE void apply_sweep(const be_group_apply_args *a, const float *slope, const float *shift, span rows, int64_t d,
+                        int64_t groups) {
+    for (int64_t i = 0; i < vf_count(d); i++) {
+        int64_t v = rows.begin;
+        for (; v + 4 <= rows.end; v += 4)
+            apply_tile(a, slope, shift, v, i, 4, d, groups);
+        for (; v < rows.end; v++)
+            apply_tile(a, slope, shift, v, i, 1, d, groups);
+    }
+}
+
 SCRATCH(group_apply) { return (size_t)threads * apply_each(a); }
 OP(group_apply) {
     int64_t d = a->h.cols, groups = a->s.cols;
@@ -165,23 +189,14 @@ OP(group_apply) {
         shift[j] = (float)((double)a->lambda * b);
     }
     span rows = row_share(team, a->h.rows);
-    for (int64_t v = rows.begin; v < rows.end;) {
-        int count = rows.end - v >= 4 ? 4 : 1;
-        for (int64_t i = 0; i < vf_count(d); i++)
-            if (count == 4)
-                apply_tile(a, slope, shift, v, i, 4);
-            else
-                apply_tile(a, slope, shift, v, i, 1);
-        v += count;
-    }
+    WITH_SHAPE(d, groups, apply_sweep, a, slope, shift, rows);
     drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 /* ---- backward, first sweep: db, Q ---- */
 
-INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows, int64_t g, int64_t i,
-                      const int count) {
-    int64_t d = a->h.cols;
+INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows, int64_t g, int64_t i, const int count,
+                      int64_t d) {
     int part = vf_part(d, i);
     vf sum[GROUPS] = {{0}}, middle[GROUPS];
     for (int c = 0; c < count; c++)
@@ -197,30 +212,33 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows,
         vf_put(q + (g + c) * d + i * VW, sum[c], part);
 }
 
-SCRATCH(group_backward_sums) {
-    (void)threads;
-    return floats_bytes(block_count(a->h.rows) * (a->s.cols + 1) * a->h.cols);
-}
-OP(group_backward_sums) {
-    char *scratch = team->scratch;
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, size = (groups + 1) * d, blocks = block_count(n);
-    float *partial = take(&scratch, blocks * size); /* q, then db, of each block */
-    span mine = share(team, blocks);
-    for (int64_t b = mine.begin; b < mine.end; b++) {
-        float *p = partial + b * size;
-        span rows = block_span(n, b);
+/* partial: q, then db, of each block */
+INLINE void sums_sweep(const be_group_backward_sums_args *a, float *partial, span blocks, int64_t d, int64_t groups) {
+    for (int64_t b = blocks.begin; b < blocks.end; b++) {
+        float *p = partial + b * (groups + 1) * d;
+        span rows = block_span(a->h.rows, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
             for (int64_t g = 0; g < groups; g += group_tile(groups, g))
                 if (group_tile(groups, g) == GROUPS)
-                    sums_tile(p, a, rows, g, i, GROUPS);
+                    sums_tile(p, a, rows, g, i, GROUPS, d);
                 else
-                    sums_tile(p, a, rows, g, i, 1);
+                    sums_tile(p, a, rows, g, i, 1, d);
             vf db = {0};
             for (int64_t v = rows.begin; v < rows.end; v++)
                 db += vf_row(row(a->go, v), d, i);
             vf_row_set(p + groups * d, d, i, db);
         }
     }
+}
+
+SCRATCH(group_backward_sums) {
+    (void)threads;
+    return floats_bytes(block_count(a->h.rows) * (a->s.cols + 1) * a->h.cols);
+}
+OP(group_backward_sums) {
+    int64_t d = a->h.cols, groups = a->s.cols, size = (groups + 1) * d, blocks = block_count(a->h.rows);
+    float *partial = (float *)(void *)team->scratch;
+    WITH_SHAPE(d, groups, sums_sweep, a, partial, share(team, blocks));
     cpu_barrier(team);
     span chunks = share(team, (d + CHUNK - 1) / CHUNK);
     for (int64_t j = chunks.begin * CHUNK; j < d && j < chunks.end * CHUNK; j += CHUNK) {
@@ -303,9 +321,20 @@ INLINE void rows_tile(const rows_work *w, int64_t d, int64_t g, const int count)
         w->ds[g + c] = ds[c];
 }
 
+/* gh_j += sum_g gz_g u_gj for `count` columns from j, side by side. */
+INLINE void columns_tile(const rows_work *w, const float *u, int64_t j, const int count, int64_t d, int64_t groups) {
+    vf gh[4];
+    for (int c = 0; c < count; c++)
+        gh[c] = w->gh[j + c];
+    for (int64_t g = 0; g < groups; g++)
+        for (int c = 0; c < count; c++)
+            gh[c] += u[g * d + j + c] * w->ds[g];
+    for (int c = 0; c < count; c++)
+        w->gh[j + c] = gh[c];
+}
+
 /* gz = S (dS - sum_k dS_k S_k) in place of dS; gh += gz u. */
-INLINE void rows_finish(const rows_work *w, const be_group_backward_rows_args *a) {
-    int64_t d = a->h.cols, groups = a->s.cols;
+INLINE void rows_finish(const rows_work *w, const float *u, int64_t d, int64_t groups) {
     vf mean = {0};
     for (int64_t g = 0; g < groups; g++)
         mean += w->ds[g] * w->s[g];
@@ -313,30 +342,43 @@ INLINE void rows_finish(const rows_work *w, const be_group_backward_rows_args *a
         w->ds[g] = w->s[g] * (w->ds[g] - mean);
         w->gc[g] += w->ds[g];
     }
-    for (int64_t j = 0; j < d; j++) {
-        vf gh = w->gh[j];
-        for (int64_t g = 0; g < groups; g++)
-            gh += data(a->u)[g * d + j] * w->ds[g];
-        w->gh[j] = gh;
-    }
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        columns_tile(w, u, j, 4, d, groups);
+    for (; j < d; j++)
+        columns_tile(w, u, j, 1, d, groups);
 }
 
-static void rows_of_block(const be_group_backward_rows_args *a, const rows_work *w, span rows) {
-    int64_t d = a->h.cols, groups = a->s.cols;
-    for (int64_t v = rows.begin; v < rows.end; v += VW) {
-        int count = rows.end - v < VW ? (int)(rows.end - v) : VW;
-        vf_load_columns(w->h, row(a->h, v), a->h.ld, count, d);
-        vf_load_columns(w->go, row(a->go, v), a->go.ld, count, d);
-        vf_load_columns(w->s, row(a->s, v), a->s.ld, count, groups);
-        memcpy(w->gh, w->go, (size_t)d * sizeof(vf));
-        for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-            if (group_tile(groups, g) == GROUPS)
-                rows_tile(w, d, g, GROUPS);
-            else
-                rows_tile(w, d, g, 1);
-        rows_finish(w, a); /* lanes behind the last row have s = 0, so gz = 0 there */
-        vf_store_columns(w->gh, row(a->gh, v), a->gh.ld, count, d);
-        vf_store_columns(w->ds, row(a->gz, v), a->gz.ld, count, groups);
+/* `count` rows from v; lanes behind them have s = 0, so gz = 0 there. */
+INLINE void rows_lanes(const be_group_backward_rows_args *a, const rows_work *w, int64_t v, const int count, int64_t d,
+                       int64_t groups) {
+    vf_load_columns(w->h, row(a->h, v), a->h.ld, count, d);
+    vf_load_columns(w->go, row(a->go, v), a->go.ld, count, d);
+    vf_load_columns(w->s, row(a->s, v), a->s.ld, count, groups);
+    memcpy(w->gh, w->go, (size_t)d * sizeof(vf));
+    for (int64_t g = 0; g < groups; g += group_tile(groups, g))
+        if (group_tile(groups, g) == GROUPS)
+            rows_tile(w, d, g, GROUPS);
+        else
+            rows_tile(w, d, g, 1);
+    rows_finish(w, data(a->u), d, groups);
+    vf_store_columns(w->gh, row(a->gh, v), a->gh.ld, count, d);
+    vf_store_columns(w->ds, row(a->gz, v), a->gz.ld, count, groups);
+}
+
+/* partial: gc of each block */
+INLINE void rows_sweep(const be_group_backward_rows_args *a, const rows_work w, float *partial, span blocks, int64_t d,
+                       int64_t groups) {
+    for (int64_t b = blocks.begin; b < blocks.end; b++) {
+        span rows = block_span(a->h.rows, b);
+        int64_t v = rows.begin;
+        memset(w.gc, 0, (size_t)groups * sizeof(vf));
+        for (; v + VW <= rows.end; v += VW)
+            rows_lanes(a, &w, v, VW, d, groups);
+        if (v < rows.end)
+            rows_lanes(a, &w, v, (int)(rows.end - v), d, groups);
+        for (int64_t g = 0; g < groups; g++)
+            partial[b * groups + g] = vf_sum(w.gc[g]);
     }
 }
 
@@ -347,13 +389,7 @@ OP(group_backward_rows) {
     int64_t n = a->h.rows, groups = a->s.cols, blocks = block_count(n);
     float *partial = (float *)(void *)team->scratch; /* gc of each block */
     rows_work w = rows_prepare(a, own_piece(team, floats_bytes(blocks * groups), rows_each(a)));
-    span mine = share(team, blocks);
-    for (int64_t b = mine.begin; b < mine.end; b++) {
-        memset(w.gc, 0, (size_t)groups * sizeof(vf));
-        rows_of_block(a, &w, block_span(n, b));
-        for (int64_t g = 0; g < groups; g++)
-            partial[b * groups + g] = vf_sum(w.gc[g]);
-    }
+    WITH_SHAPE(a->h.cols, groups, rows_sweep, a, w, partial, share(team, blocks));
     if (!a->gc.buf)
         return;
     cpu_barrier(team);

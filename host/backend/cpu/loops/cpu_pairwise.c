@@ -78,7 +78,9 @@ INLINE vf vf_sqrt(vf v) {
 }
 
 INLINE vf fold(vf square, be_fold kind, float scale) {
-    return kind == BE_FOLD_EUCLID ? vf_sqrt(square) : kind == BE_FOLD_SQUARED ? square : vf_exp(-scale * square);
+    return kind == BE_FOLD_EUCLID    ? vf_sqrt(square)
+           : kind == BE_FOLD_SQUARED ? square
+                                     : vf_exp2(-LOG2E * scale * square);
 }
 
 /* The first `count` lanes of v, zeros behind. */
@@ -125,56 +127,83 @@ OP(pair_fold) {
 
 /* ---- sparse rows: <x_i, x_j> for all j through the columns of x_i ---- */
 
+/* The columns of all rows, with places instead of nodes and values instead of ids, so that the loop that is run most
+ * reads two lists in order. Nodes without a class go to a place behind the last, which nothing sums. */
+typedef struct sparse_work {
+    order o;
+    float *squares, *value; /* by place; by entry of the transpose */
+    int32_t *place;         /* by entry of the transpose */
+    float *dots;            /* by place, of one thread */
+} sparse_work;
+
 SCRATCH(pair_fold_sparse) {
     int64_t stride = vf_count(a->a.rows) * VW + VW;
-    return order_bytes(a->a.rows, a->out.cols) + floats_bytes(stride) + (size_t)threads * floats_bytes(stride);
+    return order_bytes(a->a.rows, a->out.cols) + 2 * floats_bytes(a->a.nnz) + floats_bytes(stride) +
+           (size_t)threads * floats_bytes(stride);
+}
+
+static sparse_work sparse_prepare(const cpu_team *team, const be_pair_fold_sparse_args *a) {
+    char *scratch = team->scratch;
+    int64_t n = a->a.rows, classes = a->out.cols;
+    sparse_work w = {.o = order_in(&scratch, n, classes)};
+    w.squares = take(&scratch, w.o.stride);
+    w.value = take(&scratch, a->a.nnz);
+    w.place = (int32_t *)(void *)take(&scratch, a->a.nnz);
+    w.dots = (float *)(void *)(scratch + (size_t)team->id * floats_bytes(w.o.stride));
+    if (team->id == 0) {
+        order_fill(&w.o, int_data(a->labels), NULL, n, classes);
+        memset(w.squares, 0, (size_t)w.o.stride * sizeof(float));
+        for (int64_t p = 0; p < w.o.start[classes]; p++)
+            w.squares[p] = data(a->sq)[w.o.node[p]];
+    }
+    cpu_barrier(team);
+    const int32_t *node = csr_idx(&a->at), *id = int_data(a->at.eid), nowhere = (int32_t)(w.o.stride - 1);
+    span entries = row_share(team, a->a.nnz);
+    for (int64_t t = entries.begin; t < entries.end; t++) {
+        w.place[t] = w.o.place[node[t]] >= 0 ? w.o.place[node[t]] : nowhere;
+        w.value[t] = data(a->val)[id[t]];
+    }
+    cpu_barrier(team);
+    return w;
 }
 
 /* dots[place of j] = <x_i, x_j> */
-static void sparse_dots(float *dots, const be_pair_fold_sparse_args *a, const order *o, int64_t i) {
+INLINE void sparse_dots(const sparse_work *w, const be_pair_fold_sparse_args *a, int64_t i) {
     const int64_t *ptr = csr_ptr(&a->a), *column = csr_ptr(&a->at);
-    const int32_t *idx = csr_idx(&a->a), *node = csr_idx(&a->at), *id = int_data(a->at.eid);
-    const float *val = data(a->val);
-    memset(dots, 0, (size_t)o->stride * sizeof(float));
+    const int32_t *idx = csr_idx(&a->a), *id = int_data(a->a.eid), *place = w->place;
+    const float *val = data(a->val), *value = w->value;
+    float *dots = w->dots;
+    memset(dots, 0, (size_t)w->o.stride * sizeof(float));
     for (int64_t e = ptr[i]; e < ptr[i + 1]; e++) {
-        float x = val[a->a.eid.buf ? int_data(a->a.eid)[e] : e];
-        for (int64_t t = column[idx[e]]; t < column[idx[e] + 1]; t++)
-            if (o->place[node[t]] >= 0)
-                dots[o->place[node[t]]] += x * val[id[t]];
+        float x = val[id ? id[e] : e];
+        for (int64_t t = column[idx[e]], end = column[idx[e] + 1]; t < end; t++)
+            dots[place[t]] += x * value[t];
     }
 }
 
-OP(pair_fold_sparse) {
-    char *scratch = team->scratch;
-    int64_t n = a->a.rows, classes = a->out.cols;
-    order o = order_in(&scratch, n, classes);
-    float *squares = take(&scratch, o.stride);
-    float *dots = (float *)(void *)(scratch + (size_t)team->id * floats_bytes(o.stride));
-    if (team->id == 0) {
-        order_fill(&o, int_data(a->labels), NULL, n, classes);
-        memset(squares, 0, (size_t)o.stride * sizeof(float));
-        for (int64_t p = 0; p < o.start[classes]; p++)
-            squares[p] = data(a->sq)[o.node[p]];
+/* sum over the places first .. end-1 of exp(-scale max(0, own + square - 2 dot)) */
+INLINE double gauss_sum(const sparse_work *w, float own, float scale, int64_t first, int64_t end) {
+    double total = 0.0;
+    for (int64_t p = first; p < end;) {
+        vf sum = {0};
+        for (int f = 0; f < FLUSH && p < end; f++, p += VW) {
+            vf square = own + vf_load(w->squares + p) - 2.0f * vf_load(w->dots + p);
+            vf value = vf_exp2(-LOG2E * scale * vf_max(square, vf_set(0.0f)));
+            sum += end - p >= VW ? value : lanes(value, (int)(end - p));
+        }
+        total += (double)vf_sum(sum);
     }
-    cpu_barrier(team);
+    return total;
+}
+
+OP(pair_fold_sparse) {
+    sparse_work w = sparse_prepare(team, a);
     span mine = share(team, a->out.rows);
     for (int64_t i = mine.begin; i < mine.end; i++) {
-        float own = data(a->sq)[a->first + i];
-        sparse_dots(dots, a, &o, a->first + i);
-        for (int64_t c = 0; c < classes; c++) {
-            double total = 0.0;
-            for (int64_t p = o.start[c]; p < o.start[c + 1];) {
-                vf sum = {0};
-                for (int f = 0; f < FLUSH && p < o.start[c + 1]; f++, p += VW) {
-                    vf square = own + vf_load(squares + p) - 2.0f * vf_load(dots + p);
-                    vf value = vf_exp(-a->scale * vf_max(square, vf_set(0.0f)));
-                    int64_t left = o.start[c + 1] - p;
-                    sum += left >= VW ? value : lanes(value, (int)left);
-                }
-                total += (double)vf_sum(sum);
-            }
-            row(a->out, i)[c] = (float)total;
-        }
+        sparse_dots(&w, a, a->first + i);
+        for (int64_t c = 0; c < a->out.cols; c++)
+            row(a->out, i)[c] =
+                (float)gauss_sum(&w, data(a->sq)[a->first + i], a->scale, w.o.start[c], w.o.start[c + 1]);
     }
 }
 

@@ -105,8 +105,13 @@ INLINE span csr_share(const cpu_team *team, const be_csr *a) {
                   csr_cut(ptr, a->rows, work * (team->id + 1) / team->size)};
 }
 
-/* The row at place p of the order in which they are walked. */
-INLINE int64_t csr_row(const be_csr *a, int64_t p) { return int_data(a->order)[p]; }
+/* The same in whole windows of the order in which rows are walked (see be_csr). */
+INLINE span csr_windows(const cpu_team *team, const be_csr *a) {
+    span rows = csr_share(team, a);
+    int64_t half = BE_ORDER / 2, all = (a->rows + BE_ORDER - 1) / BE_ORDER;
+    return (span){team->id == 0 ? 0 : (rows.begin + half) / BE_ORDER,
+                  team->id == team->size - 1 ? all : (rows.end + half) / BE_ORDER};
+}
 
 /* Scratch in pieces that each start on a cache line. */
 INLINE size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -154,9 +159,10 @@ INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int
  * lower half of a 64-bit lane, VW / 2 blocks a vector; what is in the upper halves never counts. */
 INLINE void drop_run(float keep[DROP_RUN], const be_drop *drop, uint32_t block) {
     for (uint32_t half = 0; half < 2; half++) {
+        static const uint64_t ramp[] = {0, 1, 2, 3, 4, 5, 6, 7};
         vl c[4], pair[2];
-        for (uint32_t i = 0; i < VW / 2; i++)
-            c[0][i] = block + half * (VW / 2) + i;
+        memcpy(&c[0], ramp, sizeof c[0]);
+        c[0] += block + half * (VW / 2);
         c[1] = (vl){0} + drop->layer;
         c[2] = (vl){0} + drop->epoch;
         c[3] = (vl){0} + drop->stream;

@@ -97,45 +97,46 @@ INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 INLINE vf vf_max(vf a, vf b) { return vf_pick(a > b, a, b); }
 #endif
 
-/* The sum of all lanes, always halves first: the order is part of the result. */
+/* Lane i and lane i + VW/2 added, and so on until one is left, in vectors of half the width each time: the order is
+ * part of the result. */
+typedef float vf8 __attribute__((vector_size(32)));
+typedef float vf4 __attribute__((vector_size(16)));
+INLINE float vf4_sum(vf4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+#if VW == 4
+INLINE float vf_sum(vf v) { return vf4_sum(v); }
+#else
+INLINE float vf8_sum(vf8 v) {
+    return vf4_sum(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7));
+}
+#if VW == 8
+INLINE float vf_sum(vf v) { return vf8_sum(v); }
+#else
 INLINE float vf_sum(vf v) {
-    float lane[VW];
-    memcpy(lane, &v, sizeof lane);
-    for (int half = VW / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            lane[i] += lane[i + half];
-    return lane[0];
+    return vf8_sum(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                   __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
 }
+#endif
+#endif
 
-INLINE float vf_largest(vf v) {
-    float lane[VW];
-    memcpy(lane, &v, sizeof lane);
-    for (int half = VW / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            lane[i] = lane[i + half] > lane[i] ? lane[i + half] : lane[i];
-    return lane[0];
-}
+#define LOG2E 1.44269504f
 
-/* exp(x): x = k ln 2 + r with |r| <= ln 2 / 2, exp(r) by its Taylor polynomial of
- * degree 7 (error below 1e-8 relative), times 2^k put into the exponent. Below
- * -87 the result is 0, above 88 it is held at exp(88); NaN stays NaN. */
-INLINE vf vf_exp(vf x) {
-    vf bounded = vf_pick(x > 88.0f, vf_set(88.0f), x);
-    vf k = bounded * 1.44269504f + 12582912.0f; /* adding 1.5 * 2^23 rounds to a whole number */
-    vu exponent = (vu)k - 0x4b400000u;          /* unsigned: lanes that are replaced below may wrap */
-    k -= 12582912.0f;
-    vf r = (bounded - k * 0.693359375f) + k * 2.12194440e-4f; /* ln 2 in two parts */
-    vf p = r * (1.0f / 5040.0f) + 1.0f / 720.0f;
-    p = p * r + 1.0f / 120.0f;
-    p = p * r + 1.0f / 24.0f;
-    p = p * r + 1.0f / 6.0f;
-    p = p * r + 0.5f;
+/* 2^x for x <= 126, which is what a softmax and a Gauss kernel ask for: x = k + r with |r| <= 1/2; 2^r by the
+ * polynomial of degree 6 through its Chebyshev points (error 2.5e-9 relative), times 2^k made of k in the exponent.
+ * Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, with the exponent's bias 127 when that
+ * is added too. Below -126.5 the exponent is 0 and so is the result; NaN stays NaN. */
+INLINE vf vf_exp2(vf x) {
+    const float whole = 12582912.0f + 127.0f;
+    x = vf_max(vf_set(-127.0f), x);
+    vf k = x + whole, scale = (vf)((vu)k << 23), r = x - (k - whole);
+    vf p = r * 0.000154614447f + 0.00134004282f;
+    p = p * r + 0.00961805668f;
+    p = p * r + 0.0555032723f;
+    p = p * r + 0.240226509f;
+    p = p * r + 0.693147207f;
     p = p * r + 1.0f;
-    p = p * r + 1.0f;
-    vf scaled = (vf)((vu)p + (exponent << 23));
-    vf result = vf_pick(x < -87.0f, vf_set(0.0f), scaled);
-    return vf_pick(x == x, result, x);
+    return p * scale;
 }
+INLINE vf vf_exp(vf x) { return vf_exp2(x * LOG2E); }
 
 /* ---- transposing VW x VW floats in registers ----
  * Step h exchanges, in each pair of vectors h apart, the lanes whose bit h differs:
@@ -191,13 +192,23 @@ INLINE void vf_put(float *p, vf v, int part) {
 }
 INLINE void vf_row_set(float *row, int64_t d, int64_t i, vf v) { vf_put(row + i * VW, v, vf_part(d, i)); }
 
-/* Columns 0 .. d-1 of VW rows as vectors over the rows: out[j] holds column j. Rows from `rows` on count as zeros. */
-INLINE void vf_load_columns(vf *out, const float *first, int64_t ld, int rows, int64_t d) {
+/* Columns i VW .. of VW rows of width d as vectors over the rows: out[j] holds column i VW + j. Rows from `rows` on
+ * count as zeros. */
+INLINE void vf_load_square(vf out[VW], const float *first, int64_t ld, const int rows, int64_t d, int64_t i) {
+    if (rows == VW)
+        for (int r = 0; r < VW; r++)
+            out[r] = vf_row(first + r * ld, d, i);
+    else
+        for (int r = 0; r < VW; r++)
+            out[r] = r < rows ? vf_row(first + r * ld, d, i) : (vf){0};
+    vf_transpose(out);
+}
+
+/* Columns 0 .. d-1 of VW rows: out[j] holds column j. */
+INLINE void vf_load_columns(vf *out, const float *first, int64_t ld, const int rows, int64_t d) {
     for (int64_t i = 0; i < vf_count(d); i++) {
         vf v[VW];
-        for (int r = 0; r < VW; r++)
-            v[r] = r < rows ? vf_row(first + r * ld, d, i) : (vf){0};
-        vf_transpose(v);
+        vf_load_square(v, first, ld, rows, d, i);
         for (int j = 0; j < vf_part(d, i); j++)
             out[i * VW + j] = v[j];
     }
