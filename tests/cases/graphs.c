@@ -52,11 +52,13 @@ static fathom_status graph_tensors(case_job *job, graph *g, int64_t rows, int64_
     g->idx = ints_in(job, "idx", nnz);
     g->eid = ids ? ints_in(job, "eid", nnz) : NULL;
     g->order = ints_in(job, "order", rows);
-    for (int64_t p = 0; g->order && p < rows; p++) { /* any order in a window is allowed: the reverse */
+    if (job->status != FATHOM_OK)
+        return job->status;
+    for (int64_t p = 0; p < rows; p++) { /* any order in a window is allowed: the reverse */
         int64_t first = p / BE_ORDER * BE_ORDER, end = first + BE_ORDER < rows ? first + BE_ORDER : rows;
         g->order->i[p] = (int32_t)(first + end - 1 - p);
     }
-    return job->status;
+    return FATHOM_OK;
 }
 
 /* Counting sort by column; entries of a column keep the order of their rows. */
