@@ -42,5 +42,33 @@ OCL_LAYER_FAIL=clEnqueueNDRangeKernel:$((first + (whole - first) / 2)):-2:+ trai
 same "$got" 3 "exit code when the device is lost"
 grep -q 'clEnqueueNDRangeKernel' err || fail "the call is not named: $(cat err)"
 grep -q -- '--resume' err || fail "not told how to go on: $(cat err)"
-expect_exit 0 "$FATHOM" train --out lost --resume --device cpu --threads 1 --quiet
+# The command it prints does it, word for word.
+command=$(grep -o '`fathom train [^`]*`' err | tr -d '`')
+expect_exit 0 eval "${command/#fathom/"\"$FATHOM\""} --threads 1 --quiet"
 cmp resumed/state.safetensors lost/state.safetensors || fail "another state than resumed on the CPU"
+
+# Wrong results are a loss, too: the product check when the device is opened (reads 1 to 4), the known answer at the
+# start (5), NaN instead of an epoch's numbers (8).
+while IFS='|' read -r at code words; do
+    rm -rf lost
+    expect_exit "$code" env OCL_LAYER_FAIL="wrong:$at:0" "$FATHOM" train --data karate --layers 3 --epochs 10 --threads 1 \
+        --device opencl:0 --out lost --quiet
+    grep -qF -- "$words" err || fail "read $at wrong: '$(cat err)', not '$words'"
+    [ "$(sed -n 's/^fired //p' report)" = 1 ] || fail "read $at was not made wrong"
+done <<'TABLE'
+1|3|multiplies matrices wrongly
+5|3|computes wrongly
+8|5|not a number
+TABLE
+# `auto` goes on on the CPU by itself (the layer shows PoCL as a graphics card).
+expect_exit 0 train --device cpu --epochs 10
+field "d['result']" out >wanted
+for at in 1 5 8; do
+    export OCL_LAYER_FAIL=wrong:$at:0 OCL_LAYER_TYPE=4
+    expect_exit 0 "$FATHOM" train --data karate --layers 3 --checkpoint-every 5 --threads 1 --json --epochs 10
+    unset OCL_LAYER_FAIL OCL_LAYER_TYPE
+    [ "$(sed -n 's/^fired //p' report)" = 1 ] || fail "auto: read $at was not made wrong"
+    same "$(grep -c 'going on .* the CPU' err)" 1 "lines about going on, read $at wrong"
+    same "$(field "d['result']" out)" "$(cat wanted)" "result when read $at is wrong"
+    same "$(field "d['status']" out)" "$([ $at = 1 ] && echo ok || echo fell_back)" "status when read $at is wrong"
+done

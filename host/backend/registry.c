@@ -145,7 +145,9 @@ static fathom_status no_such(const be_list *list, const char *word, const char *
         snprintf(line, sizeof line, "%s (%s)", info->word, info->name);
         append(candidates, sizeof candidates, line);
     }
-    return fail(FATHOM_DEVICE, "%s device '%s'; choose one of: auto, gpu, %s", what, word, candidates);
+    bool looked = list->notes > 0 && (strncmp(word, "opencl", 6) == 0 || strcmp(word, "gpu") == 0);
+    return fail(FATHOM_DEVICE, "%s device '%s'; choose one of: auto, gpu, %s%s%s", what, word, candidates,
+                looked ? "; " : "", looked ? list->note[0] : "");
 }
 
 static bool number(const char *text, const char **end, int *value) {

@@ -67,6 +67,9 @@ fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
         TRY_OUT(be_download(rows->dev, sums, buf, 0, be_floats(count)));
         TRY_OUT(be_download(rows->dev, counts, buf, be_floats(step), be_floats(count)));
         for (int64_t i = 0; i < count; i++) {
+            if (counts[i] < 0 || counts[i] > n)
+                TRY_OUT(fail(FATHOM_DEVICE, "%s counts %d of %lld rows: a wrong result; `fathom selftest` tells more",
+                             be_device_info(rows->dev)->name, counts[i], (long long)n));
             total += counts[i] > 0 ? (double)sums[i] / counts[i] : 0;
             with_any += counts[i] > 0;
         }

@@ -43,6 +43,11 @@ fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_s
     TRY(nn_read(&record, model));
     TRY(nn_get_logits(scores->logits, model, &pass));
     for (int s = 0; s < NN_SETS; s++)
+        if (record.correct[s] < 0 || record.correct[s] > counts[s])
+            return fail(FATHOM_DEVICE,
+                        "%s counts %d of %d nodes as right: a wrong result; `fathom selftest` tells more",
+                        be_device_info(dev)->name, record.correct[s], counts[s]);
+    for (int s = 0; s < NN_SETS; s++)
         scores->accuracy[s] = counts[s] ? (double)record.correct[s] / counts[s] : NAN;
     scores->loss = loss_of(scores->logits, set);
     metrics_input in = {.nodes = set->graph.nodes,

@@ -10,44 +10,61 @@
 static const nn_block blocks[] = {NN_WEIGHTS, NN_MOMENT1, NN_MOMENT2, NN_BEST};
 #define COUNT (sizeof blocks / sizeof *blocks)
 
+bool fallback_possible(const run *r) {
+    return r->config->fallback && !r->own && strcmp(be_device_info(r->dev)->backend, "opencl") == 0;
+}
+
 fathom_status fallback_keep(run *r) {
-    if (!r->config->fallback || r->own || strcmp(be_device_info(r->dev)->backend, "opencl") != 0)
+    if (!fallback_possible(r))
         return FATHOM_OK;
     for (size_t i = 0; i < COUNT; i++) {
-        float **kept = &r->kept[blocks[i]];
-        if (!*kept)
-            TRY(mem_new(kept, nn_block_len(r->model, blocks[i]), 1, sizeof **kept, "kept state"));
+        float **both[] = {&r->kept[blocks[i]], &r->spare[blocks[i]]};
+        for (int b = 0; b < 2; b++)
+            if (!*both[b])
+                TRY(mem_new(both[b], nn_block_len(r->model, blocks[i]), 1, sizeof **both[b], "kept state"));
     }
+    /* A read that fails half way must leave the state kept before whole: it goes to a second set first. */
     for (size_t i = 0; i < COUNT; i++)
-        TRY(nn_get(r->kept[blocks[i]], r->model, blocks[i]));
+        TRY(state_get(r->spare[blocks[i]], r->model, blocks[i]));
+    for (size_t i = 0; i < COUNT; i++) {
+        float *newer = r->spare[blocks[i]];
+        r->spare[blocks[i]] = r->kept[blocks[i]];
+        r->kept[blocks[i]] = newer;
+    }
     r->kept_now = r->now;
+    r->has_kept = true;
     return FATHOM_OK;
 }
 
-fathom_status fallback_to_cpu(run *r, fathom_status why) {
-    char text[CORE_MESSAGE_MAX];
-    if (!r->kept[NN_WEIGHTS] || r->own)
-        return why; /* nothing to go on from, or it was the CPU; the sentence stays */
-    snprintf(text, sizeof text, "%.1500s; going on on the CPU after epoch %" PRId64, fathom_last_error(),
-             r->kept_now.epoch);
+fathom_status fallback_to_cpu(run *r) {
+    char text[CORE_MESSAGE_MAX], where[48] = "from the start";
+    if (r->has_kept)
+        snprintf(where, sizeof where, "after epoch %" PRId64, r->kept_now.epoch);
+    snprintf(text, sizeof text, "%.1500s; going on on the CPU %s", fathom_last_error(), where);
     nn_model_free(r->model);
     nn_input_free(r->input);
     r->model = NULL;
     r->input = NULL;
     TRY(be_open(&r->own, "cpu", &(be_options){.threads = (int)r->config->threads}));
     r->dev = r->own;
-    TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
-    TRY(nn_model_make(&r->model, &r->config->net, r->input));
+    r->result->fell_back = true;
+    r->result->interrupted = r->result->stopped_early = false; /* the epochs since then are run again */
+    run_note(r, text);
+    return FATHOM_OK;
+}
+
+fathom_status fallback_restore(run *r) {
     for (size_t i = 0; i < COUNT; i++)
         TRY(nn_put(r->model, blocks[i], r->kept[blocks[i]]));
     r->now = r->kept_now;
-    r->result->fell_back = true;
-    run_note(r, text);
-    return folder_epochs(&r->folder, r->now.epoch);
+    nn_set_lambda(r->model, r->result->config.net.lambda);
+    return FATHOM_OK;
 }
 
 void fallback_free(run *r) {
-    for (size_t i = 0; i < COUNT; i++)
+    for (size_t i = 0; i < COUNT; i++) {
         mem_free(r->kept[blocks[i]]);
+        mem_free(r->spare[blocks[i]]);
+    }
     be_close(r->own);
 }

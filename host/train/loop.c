@@ -167,7 +167,7 @@ static fathom_status save_model(run *r) {
     float *best = NULL;
     fathom_status status;
     TRY_OUT(mem_new(&best, nn_block_len(r->model, NN_BEST), 1, sizeof *best, "checkpoint"));
-    TRY_OUT(nn_get(best, r->model, NN_BEST));
+    TRY_OUT(state_get(best, r->model, NN_BEST));
     TRY_OUT(checkpoint_save(folder_file(path, &r->folder, "model.safetensors"), r->model, best, r->now.best_epoch,
                             train_preset_name(r->config->preset)));
 out:
@@ -261,67 +261,96 @@ static fathom_status finish(run *r) {
     TRY(nn_restore(r->model));
     fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
     r->result->metrics = scores.metrics;
-    if (status == FATHOM_OK && !scores.finite)
+    if (status == FATHOM_OK && !scores.finite && fallback_possible(r))
+        status = fail(FATHOM_NUMERIC, "the representations of the best epoch are not all finite");
+    else if (status == FATHOM_OK && !scores.finite)
         run_note(r, "the representations of the best epoch are not all finite: there are no metrics of them");
     mem_free(scores.logits);
     return status;
 }
 
-static fathom_status prepare(run *r) {
+/* Where this run stands: what was kept before the device was lost, else what the folder holds, else the beginning. */
+static fathom_status stand(run *r) {
+    char text[96];
+    fathom_status status = r->own && r->has_kept ? fallback_restore(r) : begin(r);
+    if (status == FATHOM_INTERRUPTED) { /* while searching for lambda: there is nothing to keep yet */
+        r->result->interrupted = true;
+        r->now = (train_progress){.loss = NAN, .best = {NAN, NAN, NAN}};
+    } else if (status != FATHOM_OK)
+        return status;
+    if (!r->own) {
+        r->result->first_epoch = r->now.epoch + 1;
+        if (r->now.epoch > 0) {
+            snprintf(text, sizeof text, "going on after epoch %" PRId64, r->now.epoch);
+            run_note(r, text);
+        }
+    }
+    TRY(folder_epochs(&r->folder, r->now.epoch));
+    return be_sync(r->dev);
+}
+
+/* Everything on one device, from an empty model to the metrics; done a second time when the first device was lost. */
+static fathom_status work(run *r, double start) {
+    train_result *result = r->result;
+    TRY(train_known_answer(r->dev, &r->config->net));
+    TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
+    TRY(nn_model_make(&r->model, &r->config->net, r->input));
+    result->bytes = *nn_model_bytes(r->model);
+    TRY(stand(r));
+    if (!r->own)
+        result->build_s = seconds() - start + r->config->open_s;
+    if (!result->interrupted) {
+        TRY(fallback_keep(r));
+        TRY(loop(r));
+        TRY(save(r));
+    }
+    sum_up(r);
+    return r->now.best_epoch > 0 ? finish(r) : FATHOM_OK;
+}
+
+/* The run ends here, but its folder can be gone on with: the command for it behind the sentence. */
+static fathom_status tell_how_to_resume(const run *r, fathom_status status) {
+    char sentence[CORE_MESSAGE_MAX];
+    const char *path = r->folder.path, *quote = path[strcspn(path, " \t\"$&|;<>()*?#`!\\")] ? "'" : "";
+    if (strchr(path, '\''))
+        return status;
+    snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+    return fail(
+        status,
+        "%.1400s; what was saved is whole: `fathom train --out %s%.400s%s --resume --device cpu` goes on from it",
+        sentence, quote, path, quote);
+}
+
+/* Values blew up: the best model so far is kept, and saving it must not replace the sentence. */
+static fathom_status keep_best(run *r, fathom_status status) {
+    char sentence[CORE_MESSAGE_MAX];
+    snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+    TRY(save_model(r));
+    return fail(status, "%s", sentence);
+}
+
+static fathom_status train(run *r, double start) {
+    train_result *result = r->result;
     const train_config *c = r->config;
     if (r->set->split.train_count == 0)
         return fail(FATHOM_DATA, "%s: the split %s has no training node", r->set->name,
                     r->set->split.name ? r->set->split.name : "");
     TRY(folder_open(&r->folder, c->out, c->resume));
-    TRY(nn_input_make(&r->input, r->dev, r->set, c->net.model));
-    TRY(nn_model_make(&r->model, &c->net, r->input));
-    r->result->bytes = *nn_model_bytes(r->model);
     TRY(mem_new(&r->ms, c->epochs, 1, sizeof *r->ms, "epoch times"));
-    return FATHOM_OK;
-}
-
-static fathom_status train(run *r, double start) {
-    train_result *result = r->result;
-    char text[96];
-    TRY(prepare(r));
-    fathom_status status = begin(r);
-    if (status == FATHOM_INTERRUPTED) { /* while searching for lambda: there is nothing to keep yet */
-        result->interrupted = true;
-        r->now = (train_progress){.loss = NAN, .best = {NAN, NAN, NAN}};
-    } else if (status != FATHOM_OK)
-        return status;
-    result->first_epoch = r->now.epoch + 1;
-    if (r->now.epoch > 0) {
-        snprintf(text, sizeof text, "going on after epoch %" PRId64, r->now.epoch);
-        run_note(r, text);
+    bool on_device = strcmp(be_device_info(r->dev)->backend, "opencl") == 0;
+    fathom_status status = work(r, start);
+    bool lost = status == FATHOM_DEVICE || status == FATHOM_MEMORY; /* drivers say either */
+    if ((lost || status == FATHOM_NUMERIC) && fallback_possible(r)) {
+        TRY(fallback_to_cpu(r));
+        status = work(r, start);
+    } else if (on_device && lost && r->folder.begun) {
+        return tell_how_to_resume(r, status);
     }
-    TRY(folder_epochs(&r->folder, r->now.epoch));
-    TRY(be_sync(r->dev));
-    result->build_s = seconds() - start + r->config->open_s;
-    if (!result->interrupted) {
-        TRY(fallback_keep(r));
-        status = loop(r);
-        bool lost =
-            status == FATHOM_DEVICE || status == FATHOM_MEMORY; /* drivers say either; a steady epoch needs none */
-        if (lost && fallback_to_cpu(r, status) == FATHOM_OK)
-            status = loop(r);
-        else if (lost && r->folder.has_state)
-            return fail_prefix(status, "the run in %s can be gone on with by --resume: ", r->folder.path);
-        if (status == FATHOM_NUMERIC && r->folder.path && r->now.best_epoch > 0) {
-            /* keep the sentence: saving the best model must not replace it */
-            char sentence[CORE_MESSAGE_MAX];
-            snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
-            TRY(save_model(r));
-            return fail(FATHOM_NUMERIC, "%s", sentence);
-        }
-        TRY(status);
-        TRY(save(r));
-    }
-    sum_up(r);
-    if (r->now.best_epoch > 0)
-        TRY(finish(r));
-    result->total_s = seconds() - start + r->config->load_s + r->config->open_s;
-    TRY(folder_record(&r->folder, r->config, r->set, be_device_info(r->dev), result));
+    if (status == FATHOM_NUMERIC && r->folder.path && r->now.best_epoch > 0)
+        return keep_best(r, status);
+    TRY(status);
+    result->total_s = seconds() - start + c->load_s + c->open_s;
+    TRY(folder_record(&r->folder, c, r->set, be_device_info(r->dev), result));
     return result->interrupted ? fail(FATHOM_INTERRUPTED, "interrupted after epoch %" PRId64 "%s", r->now.epoch,
                                       r->folder.path ? "; --resume goes on from there" : "")
                                : FATHOM_OK;

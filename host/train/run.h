@@ -21,16 +21,24 @@ typedef struct run {
 
     be_device *own;         /* the CPU, when the device was lost */
     float *kept[NN_BLOCKS]; /* host copies to go on from, and where they were taken */
+    float *spare[NN_BLOCKS];
     train_progress kept_now;
+    bool has_kept;
 } run;
 
 void run_note(const run *r, const char *text);
 
+bool fallback_possible(const run *r); /* wanted, and not on the CPU yet */
 /* Copies what is needed to go on to the host, when the configuration asks for it (fallback.c). */
 fathom_status fallback_keep(run *r);
-/* After the failure `why` in mid-run: moves the run to the CPU, back to what was kept, and says so; `why` again when
- * that is not wanted. */
-fathom_status fallback_to_cpu(run *r, fathom_status why);
+/* After a failure: lets the model on the device go, opens the CPU and says so. */
+fathom_status fallback_to_cpu(run *r);
+/* Puts what was kept into a new model. */
+fathom_status fallback_restore(run *r);
 void fallback_free(run *r);
+
+/* One training step of a small network with this model and norm against the same step on the CPU: a device that gets
+ * it wrong is not trusted with the run (known_answer.c). */
+fathom_status train_known_answer(be_device *dev, const nn_config *config);
 
 #endif

@@ -54,6 +54,15 @@ static fathom_status compare(const char *was, const char *now, const char *path)
     return fail(FATHOM_USAGE, "%s belongs to another run; give another --out", path);
 }
 
+fathom_status state_get(float *values, const nn_model *model, nn_block block) {
+    TRY(nn_get(values, model, block));
+    for (int64_t i = 0, count = nn_block_len(model, block); i < count; i++)
+        if (isnan(values[i]))
+            return fail(FATHOM_NUMERIC, "a weight or moment of the model is not a number; try a smaller --lr or "
+                                        "--lambda, and `fathom selftest` on the device");
+    return FATHOM_OK;
+}
+
 fathom_status state_save(const char *path, const nn_model *model, const train_progress *p, const train_config *config,
                          const data_set *set) {
     float *values[BLOCKS] = {NULL};
@@ -63,7 +72,7 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
     for (int i = 0; i < BLOCKS; i++) {
         int64_t length = nn_block_len(model, blocks[i].block);
         TRY_OUT(mem_new(&values[i], length, 1, sizeof(float), "checkpoint"));
-        TRY_OUT(nn_get(values[i], model, blocks[i].block));
+        TRY_OUT(state_get(values[i], model, blocks[i].block));
         tensors[i] = (st_tensor){.name = blocks[i].name,
                                  .type = ST_F32,
                                  .dims = 1,

@@ -13,6 +13,9 @@ typedef struct train_progress {
     double lambda;        /* in use */
 } train_progress;
 
+/* nn_get, and FATHOM_NUMERIC for what is not a number: that must not take the place of a state that was good. */
+fathom_status state_get(float *values, const nn_model *model, nn_block block);
+
 fathom_status state_save(const char *path, const nn_model *model, const train_progress *progress,
                          const train_config *config, const data_set *set);
 

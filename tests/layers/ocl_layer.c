@@ -3,12 +3,19 @@
  * kind fail, lets devices look smaller than they are and rejects what such devices would reject.
  *
  *   OCL_LAYER_REPORT=FILE    at exit: "calls NAME N", "live KIND N", "fired N", "rejected N"
- *   OCL_LAYER_FAIL=NAME:N:CODE[:+]   the N-th call of NAME returns CODE; with + every later one too
+ *   OCL_LAYER_FAIL=NAME:N:CODE[:+]   the N-th call of NAME returns CODE; with + every later one too. NAME may be
+ *       any    the N-th of all calls
+ *       rare   the N-th of all but clSetKernelArg and clEnqueueNDRangeKernel
+ *       late   the N-th launch says CL_SUCCESS and does nothing; the next clFinish or read returns CODE
+ *       wrong  the N-th read says CL_SUCCESS and gives NaN
+ *     A release that fails does release: what is left alive is the caller's doing.
  *   OCL_LAYER_GROUP=64       largest work-group
  *   OCL_LAYER_LOCAL=16384    bytes of local memory
  *   OCL_LAYER_ALLOC=134217728    largest buffer
  *   OCL_LAYER_TYPE=4         type of every device, as CL_DEVICE_TYPE_GPU
- *   OCL_LAYER_CARD=uuid|pci  every device says that it is the same card, by UUID or by PCI address */
+ *   OCL_LAYER_CARD=uuid|pci  every device says that it is the same card, by UUID or by PCI address
+ *
+ * A program that injects many faults by itself finds ocl_layer_plan and its sisters below with dlsym. */
 #define _GNU_SOURCE
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl_layer.h>
@@ -18,83 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls passed on as they are: X(name, parameters, arguments). */
-#define PLAIN_CALLS(X)                                                                                                 \
-    X(clGetPlatformIDs, (cl_uint a, cl_platform_id * b, cl_uint * c), (a, b, c))                                       \
-    X(clGetPlatformInfo, (cl_platform_id a, cl_platform_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))        \
-    X(clGetDeviceIDs, (cl_platform_id a, cl_device_type b, cl_uint c, cl_device_id * d, cl_uint * e), (a, b, c, d, e)) \
-    X(clGetContextInfo, (cl_context a, cl_context_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))              \
-    X(clGetCommandQueueInfo, (cl_command_queue a, cl_command_queue_info b, size_t c, void *d, size_t *e),              \
-      (a, b, c, d, e))                                                                                                 \
-    X(clGetMemObjectInfo, (cl_mem a, cl_mem_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))                    \
-    X(clGetProgramInfo, (cl_program a, cl_program_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))              \
-    X(clGetProgramBuildInfo, (cl_program a, cl_device_id b, cl_program_build_info c, size_t d, void *e, size_t *f),    \
-      (a, b, c, d, e, f))                                                                                              \
-    X(clGetKernelInfo, (cl_kernel a, cl_kernel_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))                 \
-    X(clGetEventInfo, (cl_event a, cl_event_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))                    \
-    X(clGetEventProfilingInfo, (cl_event a, cl_profiling_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))       \
-    X(clBuildProgram,                                                                                                  \
-      (cl_program a, cl_uint b, const cl_device_id *c, const char *d, void(CL_CALLBACK * e)(cl_program, void *),       \
-       void *f),                                                                                                       \
-      (a, b, c, d, e, f))                                                                                              \
-    X(clWaitForEvents, (cl_uint a, const cl_event *b), (a, b))                                                         \
-    X(clFlush, (cl_command_queue a), (a))                                                                              \
-    X(clFinish, (cl_command_queue a), (a))
-
-/* Commands with an event as their last parameter. */
-#define COMMANDS(X)                                                                                              \
-    X(clEnqueueReadBuffer,                                                                                       \
-      (cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e, void *f, cl_uint g, const cl_event *h,       \
-       cl_event *event),                                                                                         \
-      (a, b, c, d, e, f, g, h, event))                                                                           \
-    X(clEnqueueWriteBuffer,                                                                                      \
-      (cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e, const void *f, cl_uint g, const cl_event *h, \
-       cl_event *event),                                                                                         \
-      (a, b, c, d, e, f, g, h, event))                                                                           \
-    X(clEnqueueFillBuffer,                                                                                       \
-      (cl_command_queue a, cl_mem b, const void *c, size_t d, size_t e, size_t f, cl_uint g, const cl_event *h,  \
-       cl_event *event),                                                                                         \
-      (a, b, c, d, e, f, g, h, event))                                                                           \
-    X(clEnqueueCopyBuffer,                                                                                       \
-      (cl_command_queue a, cl_mem b, cl_mem c, size_t d, size_t e, size_t f, cl_uint g, const cl_event *h,       \
-       cl_event *event),                                                                                         \
-      (a, b, c, d, e, f, g, h, event))
-
-/* Calls that make an object: X(name, type, kind, parameters, arguments); `code` is the error parameter. */
-#define CREATORS(X)                                                                                         \
-    X(clCreateContext, cl_context, context,                                                                 \
-      (const cl_context_properties *a, cl_uint b, const cl_device_id *c,                                    \
-       void(CL_CALLBACK * d)(const char *, const void *, size_t, void *), void *e, cl_int *code),           \
-      (a, b, c, d, e, code))                                                                                \
-    X(clCreateCommandQueue, cl_command_queue, queue,                                                        \
-      (cl_context a, cl_device_id b, cl_command_queue_properties c, cl_int * code), (a, b, c, code))        \
-    X(clCreateBuffer, cl_mem, mem, (cl_context a, cl_mem_flags b, size_t size, void *d, cl_int *code),      \
-      (a, b, size, d, code))                                                                                \
-    X(clCreateSubBuffer, cl_mem, mem,                                                                       \
-      (cl_mem a, cl_mem_flags b, cl_buffer_create_type c, const void *d, cl_int *code), (a, b, c, d, code)) \
-    X(clCreateProgramWithSource, cl_program, program,                                                       \
-      (cl_context a, cl_uint b, const char **c, const size_t *d, cl_int *code), (a, b, c, d, code))         \
-    X(clCreateProgramWithBinary, cl_program, program,                                                       \
-      (cl_context a, cl_uint b, const cl_device_id *c, const size_t *d, const unsigned char **e, cl_int *f, \
-       cl_int *code),                                                                                       \
-      (a, b, c, d, e, f, code))                                                                             \
-    X(clCreateKernel, cl_kernel, kernel, (cl_program a, const char *b, cl_int *code), (a, b, code))
-
-/* X(retain, release, type, kind) */
-#define COUNTED(X)                                                          \
-    X(clRetainContext, clReleaseContext, cl_context, context)               \
-    X(clRetainCommandQueue, clReleaseCommandQueue, cl_command_queue, queue) \
-    X(clRetainMemObject, clReleaseMemObject, cl_mem, mem)                   \
-    X(clRetainProgram, clReleaseProgram, cl_program, program)               \
-    X(clRetainKernel, clReleaseKernel, cl_kernel, kernel)                   \
-    X(clRetainEvent, clReleaseEvent, cl_event, event)
-
-/* X(name, why it is written out below) */
-#define SPECIAL_CALLS(X)                \
-    X(clGetDeviceInfo, limits)          \
-    X(clGetKernelWorkGroupInfo, limits) \
-    X(clSetKernelArg, local memory)     \
-    X(clEnqueueNDRangeKernel, both)
+#include "ocl_calls.h"
 
 enum call {
 #define X(name, ...) CALL_##name,
@@ -120,23 +51,54 @@ static const char *const kind_names[] = {"context", "queue", "mem", "program", "
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const cl_icd_dispatch *next;
-static long calls[CALLS], live[KINDS], fired, rejected;
+static long calls[CALLS], live[KINDS], total, rare, fired, rejected;
+static const char *fired_name; /* the call that failed first */
 static char fail_name[64];
 static long fail_at, fail_code, limit_group, limit_local, limit_alloc, told_type;
-static bool fail_on;
+static bool fail_on, owed; /* owed: a launch was dropped, and nobody was told yet */
 
 /* ---- counting and failing ---- */
+
+/* Is the n-th of what `name` counts to fail? */
+static bool planned(const char *name, long nth) {
+    return fail_at > 0 && strcmp(name, fail_name) == 0 && (nth == fail_at || (fail_on && nth > fail_at));
+}
 
 /* Counts a call; true when it is to fail, with its code. */
 static bool fault(enum call call, cl_int *code) {
     pthread_mutex_lock(&lock);
-    long nth = ++calls[call];
-    bool hit =
-        fail_at > 0 && strcmp(call_names[call], fail_name) == 0 && (nth == fail_at || (fail_on && nth > fail_at));
+    bool steady = call == CALL_clSetKernelArg || call == CALL_clEnqueueNDRangeKernel;
+    rare += !steady;
+    bool hit = planned("any", ++total) | planned(call_names[call], ++calls[call]) | (!steady && planned("rare", rare));
+    if (owed && (call == CALL_clFinish || call == CALL_clEnqueueReadBuffer)) {
+        hit = true;
+        owed = fail_on;
+    }
     fired += hit;
+    if (hit && !fired_name)
+        fired_name = call_names[call];
     pthread_mutex_unlock(&lock);
     *code = (cl_int)fail_code;
     return hit;
+}
+
+/* A launch that a driver takes and that fails later, when somebody waits for it. */
+static bool dropped(void) {
+    pthread_mutex_lock(&lock);
+    bool hit = planned("late", calls[CALL_clEnqueueNDRangeKernel]);
+    owed = owed || hit;
+    pthread_mutex_unlock(&lock);
+    return hit;
+}
+
+static void spoil(void *bytes, size_t count) {
+    pthread_mutex_lock(&lock);
+    if (planned("wrong", calls[CALL_clEnqueueReadBuffer])) {
+        memset(bytes, 0xff, count);
+        fired++;
+        fired_name = "clEnqueueReadBuffer";
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 static void count(enum kind kind, int by) {
@@ -220,13 +182,12 @@ CREATORS(X)
         return result;                                 \
     }                                                  \
     static cl_int CL_API_CALL wrap_##release(type o) { \
-        cl_int result;                                 \
-        if (fault(CALL_##release, &result))            \
-            return result;                             \
-        result = next->release(o);                     \
+        cl_int code;                                   \
+        bool fails = fault(CALL_##release, &code);     \
+        cl_int result = next->release(o);              \
         if (result == CL_SUCCESS)                      \
             count(KIND_##kind, -1);                    \
-        return result;                                 \
+        return fails ? code : result;                  \
     }
 COUNTED(X)
 #undef X
@@ -343,6 +304,8 @@ static cl_int CL_API_CALL wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl
     cl_int code;
     if (fault(CALL_clEnqueueNDRangeKernel, &code))
         return code;
+    if (!event && dropped())
+        return CL_SUCCESS;
     size_t group = 1;
     for (cl_uint i = 0; local && i < dims; i++)
         group *= local[i];
@@ -356,6 +319,20 @@ static cl_int CL_API_CALL wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl
     return code;
 }
 
+static cl_int CL_API_CALL wrap_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                   size_t offset, size_t size, void *target, cl_uint waits,
+                                                   const cl_event *list, cl_event *event) {
+    cl_int code;
+    if (fault(CALL_clEnqueueReadBuffer, &code))
+        return code;
+    code = next->clEnqueueReadBuffer(queue, buffer, blocking, offset, size, target, waits, list, event);
+    if (code == CL_SUCCESS && event)
+        count(KIND_event, 1);
+    if (code == CL_SUCCESS && blocking)
+        spoil(target, size);
+    return code;
+}
+
 /* ---- the layer's own interface ---- */
 
 static cl_icd_dispatch table;
@@ -365,16 +342,44 @@ static long number(const char *name) {
     return text ? atol(text) : 0;
 }
 
-static void read_settings(void) {
-    const char *plan = getenv("OCL_LAYER_FAIL");
+/* Counts start anew, what is alive stays known. NULL: nothing fails. */
+void ocl_layer_plan(const char *plan) {
     char more = 0;
+    pthread_mutex_lock(&lock);
+    memset(calls, 0, sizeof calls);
+    total = rare = fired = fail_at = 0;
+    fired_name = NULL;
+    owed = false;
+    if (plan && sscanf(plan, "%63[A-Za-z]:%ld:%ld:%c", fail_name, &fail_at, &fail_code, &more) < 3)
+        fail_at = 0;
+    fail_on = more == '+';
+    pthread_mutex_unlock(&lock);
+}
+
+/* Since the plan was made: the call that failed first, or NULL; how many calls of a name (NULL: all; "rare"). */
+const char *ocl_layer_fired(void) { return fired_name; }
+
+long ocl_layer_calls(const char *name) {
+    for (int i = 0; name && i < CALLS; i++)
+        if (strcmp(call_names[i], name) == 0)
+            return calls[i];
+    return name ? rare : total;
+}
+
+/* Objects of all kinds that are alive. */
+long ocl_layer_live(void) {
+    long sum = 0;
+    for (int i = 0; i < KINDS; i++)
+        sum += live[i];
+    return sum;
+}
+
+static void read_settings(void) {
     limit_group = number("OCL_LAYER_GROUP");
     limit_local = number("OCL_LAYER_LOCAL");
     limit_alloc = number("OCL_LAYER_ALLOC");
     told_type = number("OCL_LAYER_TYPE");
-    if (plan && sscanf(plan, "%63[A-Za-z]:%ld:%ld:%c", fail_name, &fail_at, &fail_code, &more) < 3)
-        fail_at = 0;
-    fail_on = more == '+';
+    ocl_layer_plan(getenv("OCL_LAYER_FAIL"));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *got) {

@@ -52,11 +52,14 @@ typedef struct ocl_device {
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
     size_t used_bytes; /* in buffers */
+    bool unwaited;     /* work was enqueued whose end, good or bad, nobody was told yet */
+    cl_int late;       /* what a wait found of it while a buffer was given back */
 
     cl_mem scratch; /* grow-only; an operation owns it until it returns */
     size_t scratch_bytes;
     cl_mem nothing; /* stands in for an absent view; never read */
 
+    bool blas_used; /* CLBlast holds programs of this context */
     enum { OCL_BLAS_UNTRIED, OCL_BLAS_GOOD, OCL_BLAS_UNUSABLE } blas;
 
     be_counters counters;
@@ -75,7 +78,7 @@ extern const be_host *ocl_host;
 
 const char *ocl_code_name(cl_int code);
 /* "clEnqueueNDRangeKernel(group_apply): CL_OUT_OF_RESOURCES"; memory codes become FATHOM_MEMORY. */
-fathom_status ocl_fail(const ocl_device *dev, const char *call, const char *object, cl_int code);
+fathom_status ocl_fail(ocl_device *dev, const char *call, const char *object, cl_int code);
 
 #define CL_TRY(dev, call, object, expression)                  \
     do {                                                       \

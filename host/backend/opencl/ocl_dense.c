@@ -52,6 +52,7 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
     size_t ald = (size_t)a->a.ld, bld = (size_t)a->b.ld, cld = (size_t)a->c.ld;
     bool timed = dev->profile && !dev->host_clock;
     double start = 0.0;
+    dev->blas_used = dev->unwaited = true;
     *code = (cl_int)CLBlastSGemmTempBufferSize(CLBlastLayoutRowMajor, ta, tb, m, n, k, ao, ald, bo, bld, co, cld,
                                                &dev->queue, &need);
     CL_TRY(dev, "CLBlastSGemmTempBufferSize", "gemm", *code);

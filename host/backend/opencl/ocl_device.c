@@ -57,7 +57,7 @@ void ocl_close(void *state) {
     for (int f = 0; f < OCL_FILE_COUNT; f++)
         if (dev->program[f])
             clReleaseProgram(dev->program[f]);
-    if (dev->blas != OCL_BLAS_UNTRIED)
+    if (dev->blas_used)
         CLBlastClearCache();
     if (dev->scratch)
         clReleaseMemObject(dev->scratch);
@@ -105,9 +105,21 @@ static void drop_buffer(ocl_device *dev, cl_mem buffer) {
     clReleaseMemObject(buffer);
 }
 
+/* Work may fail long after it was enqueued, and only a wait tells. What a wait finds while a buffer is given back is
+ * told by the next call that can tell. */
+static fathom_status told_late(ocl_device *dev) {
+    cl_int code = dev->late;
+    dev->late = CL_SUCCESS;
+    CL_TRY(dev, "clFinish", "queue", code);
+    return FATHOM_OK;
+}
+
 void ocl_release(void *state, void *handle) {
     ocl_device *dev = state;
-    clFinish(dev->queue);
+    cl_int code = clFinish(dev->queue);
+    if (dev->unwaited && dev->late == CL_SUCCESS)
+        dev->late = code;
+    dev->unwaited = false;
     drop_buffer(dev, (cl_mem)handle);
 }
 
@@ -121,8 +133,10 @@ fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *s
 
 fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
     ocl_device *dev = state;
+    TRY(told_late(dev));
     CL_TRY(dev, "clEnqueueReadBuffer", "download",
            clEnqueueReadBuffer(dev->queue, (cl_mem)handle, CL_TRUE, offset, bytes, target, 0, NULL, NULL));
+    dev->unwaited = false;
     dev->counters.blocking_reads++;
     dev->counters.bytes_read += (int64_t)bytes;
     return FATHOM_OK;
@@ -130,7 +144,9 @@ fathom_status ocl_download(void *state, void *target, void *handle, size_t offse
 
 fathom_status ocl_sync(void *state) {
     ocl_device *dev = state;
+    TRY(told_late(dev));
     CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
+    dev->unwaited = false;
     return ocl_collect(dev);
 }
 

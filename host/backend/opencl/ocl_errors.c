@@ -96,8 +96,10 @@ const char *ocl_code_name(cl_int code) {
     }
 }
 
-fathom_status ocl_fail(const ocl_device *dev, const char *call, const char *object, cl_int code) {
+fathom_status ocl_fail(ocl_device *dev, const char *call, const char *object, cl_int code) {
     const char *where = dev && dev->name[0] ? dev->name : "OpenCL";
+    if (dev)
+        dev->unwaited = false;
     if (code == -4 || code == -6 || code == -61)
         return ocl_host->fail(
             FATHOM_MEMORY,

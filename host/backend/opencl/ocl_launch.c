@@ -36,6 +36,7 @@ fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int6
                          size_t count) {
     TRY(ocl_need(dev, kernel));
     TRY(set_arguments(dev, kernel, args, count));
+    dev->unwaited = true;
     size_t group = dev->group[kernel], groups = ((size_t)(items > 0 ? items : 1) + group - 1) / group;
     const size_t global[2] = {groups * group, (size_t)layers}, local[2] = {group, 1};
     bool timed = dev->profile && !dev->host_clock;

@@ -113,7 +113,8 @@ static void explain_empty(char *note, size_t size, const char *platform, cl_int 
         remedy = "PoCL shows none when its kernel cache cannot be written: make POCL_CACHE_DIR or ~/.cache writable";
     else if (strstr(platform, "rusticl"))
         remedy = "rusticl shows a driver only when RUSTICL_ENABLE names it, as in RUSTICL_ENABLE=llvmpipe";
-    snprintf(note, size, "platform %.80s has no device (clGetDeviceIDs: %s); %s", platform, ocl_code_name(code), remedy);
+    snprintf(note, size, "platform %.80s has no device (clGetDeviceIDs: %s); %s", platform, ocl_code_name(code),
+             remedy);
 }
 
 static cl_int platforms(cl_platform_id *ids, cl_uint *count) {
@@ -145,19 +146,25 @@ static void platform_name(cl_platform_id platform, char *name, size_t size) {
 /* Mesa's software driver ends every loop after 65535 turns and says nothing. */
 static void warn_of_llvmpipe(be_found *found, const be_info *info, int room) {
     if (strncmp(info->name, "llvmpipe", 8) == 0 && found->notes < room)
-        snprintf(found->note[found->notes++], sizeof *found->note,
-                 "%.80s is for tests on small graphs only: Mesa's software driver ends long loops early, and results are "
-                 "then wrong without an error",
-                 info->name);
+        snprintf(
+            found->note[found->notes++], sizeof *found->note,
+            "%.80s is for tests on small graphs only: Mesa's software driver ends long loops early, and results are "
+            "then wrong without an error",
+            info->name);
 }
 
-/* Reads one platform behind what `found` holds; `room` is what its arrays take. */
-static void read_platform(be_found *found, cl_platform_id platform, int p, int room) {
+/* Reads one platform behind what `found` holds; `room` is what its arrays take, `first` what the platform said when
+ * its devices were counted. */
+static void read_platform(be_found *found, cl_platform_id platform, int p, int room, cl_int first) {
     cl_device_id ids[MAX_DEVICES];
     cl_uint count;
     char name[BE_TEXT] = "";
     platform_name(platform, name, sizeof name);
     cl_int code = devices_of(platform, ids, &count);
+    if (first != CL_SUCCESS) {
+        code = first;
+        count = 0;
+    }
     if (count == 0)
         explain_empty(found->note[found->notes++], sizeof *found->note, name, code);
     for (int d = 0; d < (int)count && found->count < room; d++) {
@@ -169,13 +176,13 @@ static void read_platform(be_found *found, cl_platform_id platform, int p, int r
 fathom_status ocl_list(be_found *found) {
     cl_platform_id ids[MAX_PLATFORMS];
     cl_uint count;
-    cl_int code = platforms(ids, &count);
+    cl_int code = platforms(ids, &count), first[MAX_PLATFORMS];
     int room = 0;
     *found = (be_found){0};
     for (cl_uint p = 0; p < count; p++) {
         cl_device_id devices[MAX_DEVICES];
         cl_uint here;
-        devices_of(ids[p], devices, &here);
+        first[p] = devices_of(ids[p], devices, &here);
         room += (int)here;
     }
     TRY(ocl_host->alloc((void **)&found->info, (size_t)room + 1, 1, sizeof *found->info, "OpenCL devices"));
@@ -192,7 +199,7 @@ fathom_status ocl_list(be_found *found) {
                  "the CPU through OpenCL",
                  ocl_code_name(code));
     for (cl_uint p = 0; p < count; p++)
-        read_platform(found, ids[p], (int)p, room);
+        read_platform(found, ids[p], (int)p, room, first[p]);
     return FATHOM_OK;
 }
 

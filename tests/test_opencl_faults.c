@@ -1,0 +1,382 @@
+/* test_opencl_faults.c - every OpenCL call of a run of three epochs is made to fail, by tests/layers: no signal, no
+ * hang, nothing left alive, a sentence that names the call and its code, and no success for work that was not done.
+ * A sample of the faults; all of them with --long. Each counts only if it fired.
+ * labels: opencl */
+#include <dlfcn.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "support/support.h"
+#include "train/train.h"
+
+#define EPOCHS 3
+#define WORKERS 2
+#define HANG_MS 60000
+
+static void (*layer_plan)(const char *);
+static const char *(*layer_fired)(void);
+static long (*layer_calls)(const char *), (*layer_live)(void);
+
+/* ---- what is tried ---- */
+
+static const struct scenario {
+    const char *title, *kind,
+        *counted; /* kind of the plan; what the layer is to count the places of, NULL: all calls */
+    nn_conv_kind model;
+    nn_norm_kind norm;
+    int own_gemm; /* 1: products through CLBlast */
+    bool fallback;
+    bool open; /* the device is opened once for all faults, and must be as good as new after each */
+    int promise, sample;
+} scenarios[] = {
+    {"OpenCL: opening, building, closing", "rare", "rare", NN_GCN, NN_GROUP, 0, false, false, 1, 40},
+    {"OpenCL: every call of a run", "any", NULL, NN_GCN, NN_GROUP, 0, false, true, 1, 60},
+    {"OpenCL: opening with CLBlast", "rare", "rare", NN_GAT, NN_BATCH, 1, false, false, 1, 12},
+    {"OpenCL: every call with CLBlast", "any", NULL, NN_GAT, NN_BATCH, 1, false, true, 1, 24},
+    {"OpenCL: launches that fail late", "late", "clEnqueueNDRangeKernel", NN_GCN, NN_GROUP, 0, false, true, 5, 24},
+    {"OpenCL: reads that give NaN", "wrong", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, 0, true, true, 5, 24},
+    {"OpenCL: every call, --fallback cpu", "any", NULL, NN_GCN, NN_GROUP, 0, true, true, 4, 40},
+};
+static const struct {
+    int number;
+    const char *name;
+} codes[] = {{-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"}, {-5, "CL_OUT_OF_RESOURCES"}, {-2, "CL_DEVICE_NOT_AVAILABLE"}};
+enum { WAYS = 6 }; /* three codes, once and for ever */
+
+/* ---- one run ---- */
+
+enum { METRICS = 3, RESTS = 7 }; /* the first of `rest` are no metrics */
+typedef struct outcome {         /* the bits of a run */
+    double losses[EPOCHS + 1], rest[RESTS];
+    int kept; /* epoch after which it fell back, -1: it did not */
+} outcome;
+
+static void on_epoch(void *user, const train_epoch *e) { ((outcome *)user)->losses[e->epoch] = e->loss; }
+
+static void on_note(void *user, const char *text) {
+    const char *after = strstr(text, "going on on the CPU after epoch ");
+    if (after || strstr(text, "going on on the CPU"))
+        ((outcome *)user)->kept = after ? atoi(after + strlen("going on on the CPU after epoch ")) : 0;
+}
+
+/* On a device of its own, or on one that is open. */
+static fathom_status one_run(outcome *out, const struct scenario *s, const char *device, be_device *open,
+                             const char *folder, int64_t epochs) {
+    train_config config = train_unset();
+    train_hooks hooks = {.user = out, .epoch = on_epoch, .note = on_note};
+    train_result *result = NULL;
+    data_set *set = NULL;
+    be_device *dev = open;
+    fathom_status status;
+    config.net.model = s->model;
+    config.net.norm = s->norm;
+    config.net.layers = 2;
+    config.epochs = epochs;
+    config.checkpoint_every = 1;
+    config.fallback = s->fallback;
+    config.out = folder;
+    config.resume = folder != NULL;
+    config.threads = 1;
+    out->kept = -1;
+    TRY_OUT(data_load(&set, "karate", NULL));
+    TRY_OUT(train_fill(&config, set));
+    if (!open)
+        TRY_OUT(be_open(&dev, device, &(be_options){.threads = 1, .tuning.own_gemm = s->own_gemm}));
+    TRY_OUT(train_run(&result, &config, set, dev, &hooks));
+    out->rest[0] = result->accuracy[NN_TEST];
+    out->rest[1] = result->loss;
+    out->rest[2] = (double)result->best_epoch;
+    out->rest[3] = result->metrics.dirichlet_energy;
+    out->rest[4] = result->metrics.group_distance_ratio;
+    out->rest[5] = result->metrics.instance_information_gain;
+    out->rest[6] = result->metrics.mean_average_distance;
+out:
+    train_result_free(result);
+    if (!open)
+        be_close(dev);
+    data_free(set);
+    return status;
+}
+
+/* ---- one fault ---- */
+
+typedef struct verdict {
+    long index;
+    bool fired, good;
+    char text[400];
+} verdict;
+
+/* Undisturbed, and fallen back after each epoch: some epochs there, the rest on the CPU, by --resume. */
+typedef struct expected {
+    be_device *open;
+    outcome whole, fell[EPOCHS];
+    long places, live; /* live: objects of the open device */
+} expected;
+
+/* A metric that could not be had is told to be missing: that is no false success. */
+static bool same(const outcome *got, const outcome *wanted) {
+    for (int i = METRICS; i < RESTS; i++)
+        if (memcmp(&got->rest[i], &wanted->rest[i], sizeof(double)) != 0 && !isnan(got->rest[i]))
+            return false;
+    return memcmp(got->losses, wanted->losses, sizeof got->losses) == 0 &&
+           memcmp(got->rest, wanted->rest, METRICS * sizeof(double)) == 0;
+}
+
+static bool expect(expected *e, const struct scenario *s, int which) {
+    char folder[64];
+    be_options options = {.threads = 1, .tuning.own_gemm = s->own_gemm};
+    if (s->open && (be_open(&e->open, "opencl:0", &options) != FATHOM_OK ||
+                    one_run(&e->whole, s, NULL, e->open, NULL, EPOCHS) != FATHOM_OK))
+        return false;
+    layer_plan(NULL);
+    if (one_run(&e->whole, s, "opencl:0", e->open, NULL, EPOCHS) != FATHOM_OK)
+        return false;
+    e->places = layer_calls(s->counted);
+    for (int kept = 0; s->fallback && kept < EPOCHS; kept++) {
+        snprintf(folder, sizeof folder, "resumed.%d.%d.%d", which, kept, (int)getpid());
+        e->fell[kept] = (outcome){0};
+        if ((kept > 0 && one_run(&e->fell[kept], s, NULL, e->open, folder, kept) != FATHOM_OK) ||
+            one_run(&e->fell[kept], s, "cpu", NULL, folder, EPOCHS) != FATHOM_OK)
+            return false;
+    }
+    e->live = layer_live();
+    return s->open || e->live == 0;
+}
+
+/* What is wrong with how the fault ended, or NULL. */
+static const char *wrong(const struct scenario *s, const expected *e, const outcome *got, fathom_status status,
+                         const char *call, const char *code, bool for_ever, int64_t blocks) {
+    const char *sentence = fathom_last_error();
+    if (layer_live() != e->live)
+        return "OpenCL objects are left alive";
+    if (mem_live() != blocks)
+        return "memory is left allocated";
+    if (status == FATHOM_OK && got->kept < 0)
+        return same(got, &e->whole) ? NULL : "success, but other numbers";
+    if (status == FATHOM_OK)
+        return got->kept < EPOCHS && same(got, &e->fell[got->kept]) ? NULL : "other numbers than resumed on the CPU";
+    if (strcmp(s->kind, "wrong") == 0)
+        return status == FATHOM_DEVICE && strstr(sentence, "wrong") ? NULL : "wrong data is not told of";
+    if (status != FATHOM_DEVICE && status != FATHOM_MEMORY)
+        return "neither a device's nor a memory's failure";
+    bool blas = strstr(sentence, "CLBlast") != NULL; /* it has names of its own for the calls it makes */
+    if (!blas && !strstr(sentence, call) &&
+        !(for_ever && strncmp(sentence, "cl", 2) == 0)) /* a later one may be told */
+        return "the call is not named";
+    return blas || strstr(sentence, code) ? NULL : "the code is not named";
+}
+
+static verdict inject(const struct scenario *s, const expected *e, long index) {
+    verdict v = {.index = index};
+    outcome got = {0};
+    char plan[64];
+    int way = (int)(index % WAYS);
+    long place = index / WAYS + 1;
+    snprintf(plan, sizeof plan, "%s:%ld:%d%s", s->kind, place, codes[way / 2].number, way % 2 ? ":+" : "");
+    int64_t blocks = mem_live();
+    layer_plan(plan);
+    fathom_status status = one_run(&got, s, "opencl:0", e->open, NULL, EPOCHS);
+    const char *call = layer_fired();
+    v.fired = call != NULL;
+    const char *why = wrong(s, e, &got, status, call ? call : "", codes[way / 2].name, way % 2, blocks);
+    v.good = !why;
+    snprintf(v.text, sizeof v.text, "%s at %s: %s (%s: %.200s)", plan, call ? call : "no call", why ? why : "good",
+             fathom_status_text(status), status ? fathom_last_error() : "");
+    layer_plan(NULL);
+    return v;
+}
+
+/* ---- children, so that a signal or a hang is a result like others ---- */
+
+static long injections(const struct scenario *s, long places) {
+    return support_long() || places * WAYS < s->sample ? places * WAYS : s->sample;
+}
+
+static long index_of(const struct scenario *s, long places, long i) {
+    return injections(s, places) == places * WAYS ? i : i * (places * WAYS) / s->sample;
+}
+
+/* Counts, then injects faults first, first + WORKERS, ...; the first message is the number of places. */
+static void child(int pipe, int which, int worker, long first) {
+    char path[32];
+    expected e = {0};
+    const struct scenario *s = &scenarios[which];
+    snprintf(path, sizeof path, "child.%d.err", worker);
+    if (!freopen(path, "w", stderr) || !expect(&e, s, which))
+        _exit(1);
+    if (write(pipe, &e.places, sizeof e.places) != sizeof e.places)
+        _exit(1);
+    for (long i = first; i < injections(s, e.places); i += WORKERS) {
+        verdict v = inject(s, &e, index_of(s, e.places, i));
+        if (write(pipe, &v, sizeof v) != sizeof v)
+            _exit(1);
+    }
+    be_close(e.open);
+    exit(layer_live() == 0 ? 0 : 1); /* the leak checker runs at exit */
+}
+
+typedef struct worker {
+    pid_t pid;
+    int pipe;
+    long next, places; /* the injection in work */
+} worker;
+
+static void start(worker *w, int which, int number) {
+    int ends[2];
+    fflush(stdout);
+    if (pipe(ends) != 0 || (w->pid = fork()) < 0)
+        TEST_FAIL_MESSAGE("no process to inject faults in");
+    if (w->pid == 0) {
+        close(ends[0]);
+        child(ends[1], which, number, w->next);
+    }
+    close(ends[1]);
+    w->pipe = ends[0];
+    w->places = 0;
+}
+
+/* The next verdict of a child; false: it ended or hangs. */
+static bool hear(worker *w, void *message, size_t size) {
+    struct pollfd ready = {.fd = w->pipe, .events = POLLIN};
+    size_t got = 0;
+    while (got < size) {
+        if (poll(&ready, 1, HANG_MS) != 1)
+            return false;
+        ssize_t more = read(w->pipe, (char *)message + got, size - got);
+        if (more <= 0)
+            return false;
+        got += (size_t)more;
+    }
+    return true;
+}
+
+/* 0: it ended by itself with success. */
+static int end(worker *w) {
+    int status = 0;
+    struct pollfd closed = {.fd = w->pipe};
+    if (poll(&closed, 1, HANG_MS) != 1)
+        kill(w->pid, SIGKILL);
+    waitpid(w->pid, &status, 0);
+    close(w->pipe);
+    w->pid = 0;
+    return status;
+}
+
+static void try_all(int which) {
+    const struct scenario *s = &scenarios[which];
+    long tried = 0, fired = 0, survived = 0, bad = 0;
+    worker workers[WORKERS] = {{0}};
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i].next = i;
+        start(&workers[i], which, i);
+    }
+    for (int open = WORKERS, i = 0; open > 0; i = (i + 1) % WORKERS) {
+        worker *w = &workers[i];
+        verdict v;
+        if (!w->pid)
+            continue;
+        if (!w->places && !hear(w, &w->places, sizeof w->places)) {
+            end(w);
+            TEST_FAIL_MESSAGE("a run without faults fails");
+        }
+        bool done = w->next >= injections(s, w->places);
+        if (!done && hear(w, &v, sizeof v)) {
+            tried++;
+            fired += v.fired;
+            survived += v.fired && v.good;
+            bad += !v.good;
+            if (!v.good)
+                printf("%s\n", v.text);
+            w->next += WORKERS;
+        } else {
+            int status = end(w);
+            if (done && status == 0) {
+                open--;
+                continue;
+            }
+            printf("fault %ld ends the process: status %d\n", done ? -1 : index_of(s, w->places, w->next), status);
+            bad++;
+            w->next += WORKERS;
+            if (!done)
+                start(w, which, i);
+            else
+                open--;
+        }
+    }
+    printf("TALLY|%d|%s|%ld|%ld|%ld\n", s->promise, s->title, tried, fired, survived);
+    TEST_ASSERT_TRUE_MESSAGE(fired > 0, "no fault fired");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(0, bad, "faults that were not survived are listed above");
+}
+
+static int chosen = -1; /* an argument runs one scenario alone */
+
+#define SCENARIO(name, number)                                     \
+    static void name(void) {                                       \
+        if (chosen >= 0 && chosen != number)                       \
+            TEST_IGNORE_MESSAGE("another scenario was asked for"); \
+        try_all(number);                                           \
+    }
+SCENARIO(opening, 0)
+SCENARIO(every_call, 1)
+SCENARIO(opening_with_clblast, 2)
+SCENARIO(every_call_with_clblast, 3)
+SCENARIO(late_errors, 4)
+SCENARIO(wrong_results, 5)
+SCENARIO(falling_back, 6)
+
+static bool there_is_a_device;
+
+void setUp(void) {
+    if (!there_is_a_device)
+        TEST_IGNORE_MESSAGE("no OpenCL layer or device; pocl-opencl-icd brings one");
+}
+
+void tearDown(void) {}
+
+/* In a child, as everything that loads a driver. */
+static bool look_for_device(void) {
+    int status = 1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        be_device *dev = NULL;
+        bool found = be_open(&dev, "opencl:0", NULL) == FATHOM_OK;
+        be_close(dev);
+        exit(found ? 0 : 1);
+    }
+    waitpid(pid, &status, 0);
+    return status == 0;
+}
+
+int main(int argc, char **argv) {
+    const char *build = getenv("BUILD_DIR");
+    char path[4096];
+    chosen = argc > 1 ? atoi(argv[1]) : -1;
+    snprintf(path, sizeof path, "%s/tests/ocl_layer.so", build ? build : ".");
+    setenv("OPENCL_LAYERS", path, 1);
+    if (access("/etc/OpenCL/vendors/pocl.icd", R_OK) == 0)
+        setenv("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd", 1);
+    void *layer = dlopen(path, RTLD_NOW);
+    if (layer) {
+        *(void **)&layer_plan = dlsym(layer, "ocl_layer_plan");
+        *(void **)&layer_fired = dlsym(layer, "ocl_layer_fired");
+        *(void **)&layer_calls = dlsym(layer, "ocl_layer_calls");
+        *(void **)&layer_live = dlsym(layer, "ocl_layer_live");
+        there_is_a_device = look_for_device();
+    }
+    UNITY_BEGIN();
+    RUN_TEST(opening);
+    RUN_TEST(every_call);
+    RUN_TEST(opening_with_clblast);
+    RUN_TEST(every_call_with_clblast);
+    RUN_TEST(late_errors);
+    RUN_TEST(wrong_results);
+    RUN_TEST(falling_back);
+    return support_end();
+}
