@@ -48,8 +48,21 @@ static bool is_of(const cJSON *tree, const char *key, const char *text) {
     return cJSON_IsString(item) && strcmp(item->valuestring, text) == 0;
 }
 
+/* What the record says, as one digest: a record that was changed or cut is not used. */
+static void digest_of(char hex[65], const be_tuning *tuning, const be_info *info) {
+    const char *parts[] = {info->name, info->platform, info->driver, fathom_version()};
+    char numbers[64];
+    digest_state state;
+    digest_begin(&state);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        digest_add(&state, parts[i], strlen(parts[i]) + 1);
+    snprintf(numbers, sizeof numbers, "group %d own_gemm %d", tuning->group, tuning->own_gemm);
+    digest_add(&state, numbers, strlen(numbers));
+    digest_end(&state, hex);
+}
+
 void tune_find(be_tuning *tuning, const be_info *info) {
-    char path[FILE_ROOM];
+    char path[FILE_ROOM], hex[65];
     uint8_t *bytes = NULL;
     size_t count;
     cJSON *tree = NULL;
@@ -59,8 +72,12 @@ void tune_find(be_tuning *tuning, const be_info *info) {
         json_parse(&tree, (const char *)bytes, count, path) == FATHOM_OK && is_of(tree, "device", info->name) &&
         is_of(tree, "driver", info->driver) && is_of(tree, "version", fathom_version())) {
         int group = number_of(tree, "group", GROUP_MOST);
-        tuning->group = group & (group - 1) ? 0 : group;
-        tuning->own_gemm = number_of(tree, "own_gemm", 1 << 30);
+        be_tuning told = {.group = group, .own_gemm = number_of(tree, "own_gemm", 1 << 30)};
+        digest_of(hex, &told, info);
+        if (is_of(tree, "sha256", hex)) {
+            tuning->group = group & (group - 1) ? 0 : group;
+            tuning->own_gemm = told.own_gemm;
+        }
     }
     cJSON_Delete(tree);
     mem_free(bytes);
@@ -71,7 +88,7 @@ static fathom_status make_folders(void) {
     char folder[CACHE_PATH];
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         TRY(cache_folder(folder, levels[i]));
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
             return fail(FATHOM_FAILURE, "%s: cannot be made: %s; set XDG_CACHE_HOME to a folder that can be written",
                         folder, strerror(errno));
     }
@@ -80,7 +97,7 @@ static fathom_status make_folders(void) {
 
 fathom_status tune_keep(char **path, const be_tuning *tuning, const be_info *info) {
     struct json *doc = NULL;
-    char *text = NULL, name[FILE_ROOM];
+    char *text = NULL, name[FILE_ROOM], hex[65];
     fathom_status status;
     TRY(make_folders());
     file_of(name, info);
@@ -91,8 +108,10 @@ fathom_status tune_keep(char **path, const be_tuning *tuning, const be_info *inf
     json_text(doc, "version", fathom_version());
     json_int(doc, "group", tuning->group);
     json_int(doc, "own_gemm", tuning->own_gemm);
+    digest_of(hex, tuning, info);
+    json_text(doc, "sha256", hex);
     TRY_OUT(json_print(doc, &text));
-    TRY_OUT(file_replace(name, &(file_piece){text, strlen(text)}, 1));
+    TRY_OUT(file_replace_private(name, &(file_piece){text, strlen(text)}, 1));
     TRY_OUT(mem_text(path, name));
 out:
     mem_free(text);

@@ -70,11 +70,17 @@ static bool sync_folder(const char *path) {
     return good;
 }
 
-fathom_status file_replace(const char *path, const file_piece *pieces, size_t count) {
+int file_open_new(const char *path, bool for_user_alone) {
+    if (unlink(path) != 0 && errno != ENOENT)
+        return -1;
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, for_user_alone ? 0600 : 0666);
+}
+
+static fathom_status replace(const char *path, const file_piece *pieces, size_t count, bool for_user_alone) {
     char temporary[PATH_ROOM];
     if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
         return fail(FATHOM_FAILURE, "%s: the path is too long", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int fd = file_open_new(temporary, for_user_alone);
     if (fd < 0)
         return fail(FATHOM_FAILURE, "%s: cannot be written: %s", temporary, strerror(errno));
     bool good = true;
@@ -97,4 +103,12 @@ fathom_status file_replace(const char *path, const file_piece *pieces, size_t co
     if (!sync_folder(path))
         return fail(FATHOM_FAILURE, "%s: its folder cannot be synced: %s", path, strerror(errno));
     return FATHOM_OK;
+}
+
+fathom_status file_replace(const char *path, const file_piece *pieces, size_t count) {
+    return replace(path, pieces, count, false);
+}
+
+fathom_status file_replace_private(const char *path, const file_piece *pieces, size_t count) {
+    return replace(path, pieces, count, true);
 }

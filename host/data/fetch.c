@@ -4,6 +4,7 @@
  * A file grows as NAME.part beside its final place; a transfer that is cut off leaves it there, and the next one goes
  * on behind its last byte. Only a file whose SHA-256 is right gets its name. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 #include <curl/curl.h>
 
-#include "core/digest.h"
+#include "core/file.h"
 #include "data/internal.h"
 #include "data/known.h"
 
@@ -29,6 +30,8 @@ typedef struct transfer {
     FILE *out;
     int64_t before, limit; /* bytes that were here; the most that may come */
     bool too_large, stopped;
+    bool mirror; /* the user's own: plain http is allowed */
+    bool cached; /* goes into the cache: for the user alone */
     data_progress progress;
     data_progress_hook hook;
     void *user;
@@ -40,64 +43,19 @@ static int64_t size_of(const char *path) {
     return stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
 }
 
-static fathom_status make_folders(const char *path) {
+static fathom_status make_folders(const char *path, mode_t mode) {
     char *copy;
     TRY(mem_text(&copy, path));
     for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(copy, 0777); /* a failure shows at the last one */
+        mkdir(copy, mode); /* a failure shows at the last one */
         *slash = '/';
     }
     fathom_status status = FATHOM_OK;
-    if (mkdir(copy, 0777) != 0 && (errno != EEXIST || !data_is_folder(copy)))
+    if (mkdir(copy, mode) != 0 && (errno != EEXIST || !data_is_folder(copy)))
         status = fail(FATHOM_FAILURE, "%s: the folder cannot be made: %s", path, strerror(errno));
     mem_free(copy);
     return status;
-}
-
-static fathom_status file_digest(char hex[65], const char *path) {
-    uint8_t chunk[65536];
-    digest_state state;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-    digest_begin(&state);
-    for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;)
-        digest_add(&state, chunk, got);
-    bool broken = ferror(file) != 0;
-    fclose(file);
-    digest_end(&state, hex);
-    return broken ? fail(FATHOM_DATA, "%s: cannot be read", path) : FATHOM_OK;
-}
-
-/* The digest of what a .npz holds, whatever way it is packed. */
-static fathom_status content_digest(char hex[65], const char *path, const char *name) {
-    data_draft draft = {0};
-    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
-    fathom_status status = mem_text(&draft.set->name, name);
-    if (status == FATHOM_OK)
-        status = mem_text(&draft.set->origin, path);
-    if (status == FATHOM_OK)
-        status = data_read_npz(&draft, path);
-    if (status == FATHOM_OK)
-        status = data_copy_text(&draft.set->name, name);
-    if (status == FATHOM_OK)
-        status = data_finish(&draft);
-    if (status == FATHOM_OK)
-        memcpy(hex, draft.set->sha256, 65);
-    data_edges_free(&draft.edges);
-    data_free(draft.set);
-    return status;
-}
-
-static fathom_status check(const known_file *file, const char *path, const char *set) {
-    char hex[65];
-    const char *wanted = file->sha256 ? file->sha256 : file->content;
-    TRY(file->sha256 ? file_digest(hex, path) : content_digest(hex, path, set));
-    if (strcmp(hex, wanted) != 0)
-        return fail(FATHOM_DATA, "%s: not the file it should be (SHA-256%s %.16s... instead of %.16s...)", path,
-                    file->sha256 ? "" : " of the content", hex, wanted);
-    return FATHOM_OK;
 }
 
 static bool tell(transfer *t, int64_t done, int64_t total) {
@@ -153,10 +111,11 @@ static fathom_status set_up(CURL *curl, transfer *t, char *error) {
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom/" FATHOM_VERSION_STRING);
 #if LIBCURL_VERSION_NUM >= 0x075500
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, t->mirror ? "http,https" : "https");
     curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, https ? "https" : "http,https");
 #else
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS,
+                     t->mirror ? (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS) : (long)CURLPROTO_HTTPS);
     curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS,
                      https ? (long)CURLPROTO_HTTPS : (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
@@ -197,6 +156,21 @@ static fathom_status judge(CURL *curl, transfer *t, CURLcode code, const char *e
     return unreachable(t, why);
 }
 
+/* The part, at its end or empty; never what a link points to. */
+static FILE *open_part(const transfer *t, bool append) {
+    int fd = append ? open(t->part, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : file_open_new(t->part, t->cached);
+    FILE *file = fd >= 0 ? fdopen(fd, append ? "ab" : "wb") : NULL;
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
+/* What has its name is on the disk: a power failure must not leave a whole name and half a file. */
+static bool close_part(FILE *file) {
+    bool good = fflush(file) == 0 && fsync(fileno(file)) == 0;
+    return fclose(file) == 0 && good;
+}
+
 static fathom_status pull(transfer *t, bool *again) {
     char error[CURL_ERROR_SIZE];
     *again = false;
@@ -208,7 +182,7 @@ static fathom_status pull(transfer *t, bool *again) {
         t->before =
             0; /* whole already, or too long: the check afterwards decides about the first, the second starts over */
     t->progress.done_before = t->before;
-    t->out = fopen(t->part, t->before > 0 ? "ab" : "wb");
+    t->out = open_part(t, t->before > 0);
     fathom_status status = FATHOM_OK;
     if (!t->out)
         status = fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->part, strerror(errno));
@@ -216,7 +190,7 @@ static fathom_status pull(transfer *t, bool *again) {
         status = set_up(curl, t, error);
     if (status == FATHOM_OK) {
         CURLcode code = curl_easy_perform(curl);
-        bool flushed = fclose(t->out) == 0;
+        bool flushed = close_part(t->out);
         t->out = NULL;
         if (code == CURLE_OK && !flushed)
             code = CURLE_WRITE_ERROR;
@@ -234,7 +208,7 @@ static fathom_status copy_file(transfer *t) {
     FILE *in = fopen(t->url, "rb");
     if (!in)
         return unreachable(t, strerror(errno));
-    FILE *out = fopen(t->part, "wb");
+    FILE *out = open_part(t, false);
     fathom_status status =
         out ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->part, strerror(errno));
     int64_t done = 0, total = size_of(t->url);
@@ -250,7 +224,7 @@ static fathom_status copy_file(transfer *t) {
     if (status == FATHOM_OK && ferror(in))
         status = fail(FATHOM_DATA, "%s: cannot be read", t->url);
     fclose(in);
-    if (out && fclose(out) != 0 && status == FATHOM_OK)
+    if (out && !close_part(out) && status == FATHOM_OK)
         status = fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
     return status;
 }
@@ -271,12 +245,12 @@ static fathom_status bring(transfer *t) {
 static fathom_status get_file(transfer *t) {
     clock_gettime(CLOCK_MONOTONIC, &t->begun);
     t->limit = t->file->bytes > 0 ? t->file->bytes : UNPINNED_MAX;
-    if (data_is_file(t->path) && check(t->file, t->path, t->set) == FATHOM_OK) {
+    if (data_is_file(t->path) && known_check(t->file, t->path, t->set) == FATHOM_OK) {
         tell(t, size_of(t->path), size_of(t->path));
         return FATHOM_OK;
     }
     TRY(bring(t));
-    fathom_status status = check(t->file, t->part, t->set);
+    fathom_status status = known_check(t->file, t->part, t->set);
     if (status != FATHOM_OK) {
         unlink(t->part);
         return status == FATHOM_DATA ? fail_prefix(status, "from %s: ", t->url) : status;
@@ -292,16 +266,22 @@ static fathom_status name_places(transfer *t, const char *folder) {
     TRY(data_text(&t->part, "%s.part", t->path));
     if (!mirror || !mirror[0])
         return mem_text(&t->url, t->file->url);
+    t->mirror = true;
+    if (strncmp(mirror, "file://", 7) == 0 && mirror[7] == '/')
+        mirror += 7;
+    else if (strstr(mirror, "://") && !is_url(mirror))
+        return fail(FATHOM_USAGE, "FATHOM_MIRROR %.200s: give an https://, http:// or file:// address, or a folder",
+                    mirror);
     size_t length = strlen(mirror);
     while (length > 1 && mirror[length - 1] == '/')
         length--;
     return data_text(&t->url, "%.*s/%s", (int)length, mirror, t->file->name);
 }
 
-static fathom_status get_all(const char *name, const known_file *files, int count, const char *folder,
+static fathom_status get_all(const char *name, const known_file *files, int count, const char *folder, bool cached,
                              data_progress_hook hook, void *user) {
     for (int i = 0; i < count; i++) {
-        transfer t = {.file = &files[i], .set = name, .hook = hook, .user = user};
+        transfer t = {.file = &files[i], .set = name, .cached = cached, .hook = hook, .user = user};
         t.progress = (data_progress){.file = files[i].name, .file_number = i + 1, .file_count = count};
         fathom_status status = name_places(&t, folder);
         if (status == FATHOM_OK)
@@ -329,12 +309,12 @@ fathom_status data_get(const char *name, const char *folder, data_progress_hook 
         TRY_OUT(data_text(&own, "%s/%s", cache, name));
         folder = own;
     }
-    TRY_OUT(make_folders(folder));
+    TRY_OUT(make_folders(folder, own ? 0700 : 0777));
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
         status = fail(FATHOM_FAILURE, "libcurl cannot be started");
         goto out;
     }
-    status = get_all(name, files, count, folder, hook, user);
+    status = get_all(name, files, count, folder, own != NULL, hook, user);
     curl_global_cleanup();
 out:
     mem_free(cache);

@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "data/internal.h"
+#include "data/known.h"
 #include "data/place.h"
 
 data_options data_options_default(void) {
@@ -46,10 +47,14 @@ static fathom_status read_set(data_draft *draft, const char *name_or_path, const
     }
     TRY_OUT(mem_text(&set->origin, place.path));
     TRY_OUT(mem_text(&set->name, place.name));
+    if (place.cached && place.layout == DATA_PLANETOID)
+        TRY_OUT(known_check_files(place.name, place.path));
     TRY_OUT(read_place(draft, &place, options));
     for (char *c = set->name; *c; c++)
         *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
     TRY_OUT(data_finish(draft));
+    if (place.cached)
+        TRY_OUT(known_check_content(set->name, place.path, set->sha256));
 out:
     data_place_free(&place);
     return status;

@@ -167,9 +167,9 @@ fathom_status data_place_search(data_place *place, const char *name) {
     TRY_OUT(mem_text(&list, folders ? folders : ""));
     for (char *folder = strtok_r(list, ":", &rest); folder && !place->path; folder = strtok_r(NULL, ":", &rest))
         TRY_OUT(search_folder(place, folder, name, 1));
-    if (!place->path) {
-        TRY_OUT(data_cache_folder(&cache));
+    if (!place->path && data_cache_folder(&cache) == FATHOM_OK) {
         TRY_OUT(search_folder(place, cache, name, 1));
+        place->cached = place->path != NULL;
     }
 out:
     mem_free(list);
@@ -181,7 +181,10 @@ fathom_status data_cache_folder(char **folder) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (cache && cache[0] == '/')
         return data_text(folder, "%s/fathom/data", cache);
-    return data_text(folder, "%s/.cache/fathom/data", home && home[0] ? home : "/tmp");
+    if (home && home[0] == '/')
+        return data_text(folder, "%s/.cache/fathom/data", home);
+    *folder = NULL;
+    return fail(FATHOM_FAILURE, "neither XDG_CACHE_HOME nor HOME is a path from the root; set one of them");
 }
 
 /* "folder/name" split at the last slash; the folder is "." when there is none. */

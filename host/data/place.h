@@ -17,6 +17,7 @@ typedef enum data_layout {
 typedef struct data_place {
     data_layout layout;
     char *path, *name;
+    bool cached; /* found in the cache, where only what was fetched belongs */
 } data_place;
 
 fathom_status data_place_find(data_place *place, const char *name_or_path);

@@ -5,6 +5,7 @@
 /cut/F      the first half, then the connection ends; asked for the rest, it gives that
 /stuck/F    the first 100 bytes, and never more, whatever is asked       /large/F  more bytes than the file has
 /norange/F  like cut, but a range is answered with the whole file from its start, which then is not cut
+/tofile/F   sent on to file:// of it      /toftp/F     sent on to ftp://
 Ends by itself after five minutes.
 """
 import http.server
@@ -29,6 +30,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if mode == "redirect":
             self.send_response(302)
             self.send_header("Location", "/plain/" + name)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return self.log_message()
+        if mode in ("tofile", "toftp"):
+            self.send_response(302)
+            self.send_header("Location", "file://" + os.path.abspath(path) if mode == "tofile" else "ftp://127.0.0.1:9/x")
             self.send_header("Content-Length", "0")
             self.end_headers()
             return self.log_message()

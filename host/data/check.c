@@ -1,0 +1,88 @@
+/* check.c - is a file of a known set what it should be? Asked when it was fetched, and again whenever it is used from
+ * the cache. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/digest.h"
+#include "data/internal.h"
+#include "data/known.h"
+
+static fathom_status file_digest(char hex[65], const char *path) {
+    uint8_t chunk[65536];
+    digest_state state;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+    digest_begin(&state);
+    for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        digest_add(&state, chunk, got);
+    bool broken = ferror(file) != 0;
+    fclose(file);
+    digest_end(&state, hex);
+    return broken ? fail(FATHOM_DATA, "%s: cannot be read", path) : FATHOM_OK;
+}
+
+/* The digest of what a .npz holds, whatever way it is packed. */
+static fathom_status content_digest(char hex[65], const char *path, const char *name) {
+    data_draft draft = {0};
+    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
+    fathom_status status = mem_text(&draft.set->name, name);
+    if (status == FATHOM_OK)
+        status = mem_text(&draft.set->origin, path);
+    if (status == FATHOM_OK)
+        status = data_read_npz(&draft, path);
+    if (status == FATHOM_OK)
+        status = data_copy_text(&draft.set->name, name);
+    if (status == FATHOM_OK)
+        status = data_finish(&draft);
+    if (status == FATHOM_OK)
+        memcpy(hex, draft.set->sha256, 65);
+    data_edges_free(&draft.edges);
+    data_free(draft.set);
+    return status;
+}
+
+fathom_status known_check(const known_file *file, const char *path, const char *set) {
+    char hex[65];
+    const char *wanted = file->sha256 ? file->sha256 : file->content;
+    TRY(file->sha256 ? file_digest(hex, path) : content_digest(hex, path, set));
+    if (strcmp(hex, wanted) != 0)
+        return fail(FATHOM_DATA, "%s: not the file it should be (SHA-256%s %.16s... instead of %.16s...)", path,
+                    file->sha256 ? "" : " of the content", hex, wanted);
+    return FATHOM_OK;
+}
+
+static fathom_status get_again(fathom_status status, const char *name) {
+    char sentence[CORE_MESSAGE_MAX];
+    if (status != FATHOM_DATA)
+        return status;
+    snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+    return fail(status, "%.1500s; it was changed since it was fetched: fathom data get %s", sentence, name);
+}
+
+fathom_status known_check_files(const char *name, const char *folder) {
+    int count;
+    const known_file *files = known_files(&count, name);
+    for (int i = 0; files && i < count; i++) {
+        char *path = NULL;
+        if (!files[i].sha256)
+            continue;
+        TRY(data_text(&path, "%s/%s", folder, files[i].name));
+        fathom_status status = known_check(&files[i], path, name);
+        mem_free(path);
+        TRY(get_again(status, name));
+    }
+    return FATHOM_OK;
+}
+
+fathom_status known_check_content(const char *name, const char *path, const char *sha256) {
+    int count;
+    const known_file *files = known_files(&count, name);
+    if (!files || count != 1 || !files[0].content || strcmp(files[0].content, sha256) == 0)
+        return FATHOM_OK;
+    return fail(FATHOM_DATA,
+                "%s: not the file it should be (SHA-256 of the content %.16s... instead of %.16s...); it was changed "
+                "since it was fetched: fathom data get %s",
+                path, sha256, files[0].content, name);
+}
