@@ -100,6 +100,7 @@ int main(int argc, char **argv) {
     bool json = false;
     keep_standard_streams();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may grow no further is a write that fails */
     /* An error found before the options are read is told in JSON too. */
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         json = json || strcmp(argv[i], "--json") == 0;

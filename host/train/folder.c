@@ -65,31 +65,49 @@ static fathom_status look(const char *path, bool *empty, bool *is_run, bool *has
     return FATHOM_OK;
 }
 
-/* The kernel drops the lock with the process, so none is ever left behind. */
+/* The kernel drops the lock with the process, so none is ever left behind. A file that is no longer the one with that
+ * name was given up by a process that ended meanwhile: its lock would lock nothing. */
 static fathom_status lock(train_folder *folder) {
     char path[FOLDER_PATH];
-    folder->epochs = fopen(folder_file(path, folder, "epochs.jsonl"), "a+");
-    if (!folder->epochs)
-        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
-    if (flock(fileno(folder->epochs), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail(FATHOM_USAGE, "--out %s: another process is writing to this run", folder->path);
+    struct stat mine, named;
+    folder_file(path, folder, "epochs.jsonl");
+    for (;;) {
+        FILE *file = fopen(path, "a+");
+        if (!file)
+            return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
+        if (flock(fileno(file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            fclose(file);
+            return fail(FATHOM_USAGE, "--out %s: another process is writing to this run", folder->path);
+        }
+        if (fstat(fileno(file), &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino) {
+            folder->epochs = file;
+            return FATHOM_OK;
+        }
+        fclose(file);
+    }
+}
+
+/* May this run live in the folder as it is? */
+static fathom_status check(train_folder *folder, bool resume) {
+    bool empty = true, is_run = false;
+    TRY(look(folder->path, &empty, &is_run, &folder->has_state));
+    if (!empty && !resume)
+        return fail(FATHOM_USAGE, "--out %s: the folder is not empty; take another one%s", folder->path,
+                    is_run ? ", or go on with its run with --resume" : "");
+    if (!empty && !is_run)
+        return fail(FATHOM_USAGE, "--out %s: the folder holds files, but no run to resume", folder->path);
+    folder->begun = is_run;
     return FATHOM_OK;
 }
 
 fathom_status folder_open(train_folder *folder, const char *path, bool resume) {
-    bool empty = true, is_run = false;
     *folder = (train_folder){.path = path};
     if (!path)
         return resume ? fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to go on with") : FATHOM_OK;
     TRY(make_folders(path));
-    TRY(look(path, &empty, &is_run, &folder->has_state));
-    if (!empty && !resume)
-        return fail(FATHOM_USAGE, "--out %s: the folder is not empty; take another one%s", path,
-                    is_run ? ", or go on with its run with --resume" : "");
-    if (!empty && !is_run)
-        return fail(FATHOM_USAGE, "--out %s: the folder holds files, but no run to resume", path);
-    folder->begun = is_run;
-    return lock(folder);
+    TRY(check(folder, resume));
+    TRY(lock(folder));
+    return check(folder, resume); /* again: another process may have been here before the lock was ours */
 }
 
 /* Bytes of the first `lines` lines of the file. */
@@ -162,9 +180,10 @@ out:
 
 void folder_close(train_folder *folder) {
     char path[FOLDER_PATH];
+    struct stat about;
     if (!folder->epochs)
         return;
-    if (!folder->begun)
+    if (!folder->begun && fstat(fileno(folder->epochs), &about) == 0 && about.st_size == 0)
         unlink(folder_file(path, folder, "epochs.jsonl"));
     fclose(folder->epochs);
     folder->epochs = NULL;

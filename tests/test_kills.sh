@@ -1,0 +1,105 @@
+# test_kills.sh - kill -9 at random moments of train and sweep: what is resumed ends as the unbroken run does, by
+# SHA-256 of weights, moments, best epoch and epochs, and by the rows of the journal. Then two processes in one folder.
+# 20 kills; 200 with --long. FATHOM_KILL_SEED repeats a run of this test.
+# labels: asan-skip
+need_command
+export FATHOM_DEVICE=cpu
+trains=14 sweeps=6 pairs=4
+[ "${FATHOM_TEST_LONG:-}" != 1 ] || trains=140 sweeps=60 pairs=40
+seed=${FATHOM_KILL_SEED:-$$}
+RANDOM=$seed
+echo "FATHOM_KILL_SEED=$seed"
+same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2' (seed $seed)"; }
+now() { date +%s%N; }
+
+# killed COMMAND...: starts it, kills it within $span ns; counts those that were still there to be killed.
+tried=0 fired=0
+killed() {
+    local pid code=0 wait
+    wait=$(((RANDOM * 32768 + RANDOM) % (span / 1000 + 1)))
+    "$@" >/dev/null 2>&1 &
+    pid=$!
+    sleep "$((wait / 1000000)).$(printf %06d $((wait % 1000000)))"
+    kill -9 "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || code=$?
+    tried=$((tried + 1))
+    [ "$code" != 137 ] || fired=$((fired + 1))
+}
+
+# --- train; each is killed, resumed and killed again, then resumed to its end
+train="train --data karate --layers 3 --epochs 600 --checkpoint-every 7 --threads 1 --quiet --resume --out"
+digest() { sed 's/,"ms":.*//' "$1/epochs.jsonl" | cat - "$1/state.safetensors" "$1/model.safetensors" | sha256sum; }
+begun=$(now)
+# shellcheck disable=SC2086
+"$FATHOM" $train whole >/dev/null 2>&1 || fail "the unbroken run"
+span=$(($(now) - begun))
+wanted=$(digest whole)
+for i in $(seq $((trains / 2))); do
+    rm -rf broken
+    # shellcheck disable=SC2086
+    killed "$FATHOM" $train broken
+    # shellcheck disable=SC2086
+    killed "$FATHOM" $train broken
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" $train broken
+    same "$(digest broken)" "$wanted" "train killed, $i"
+done
+echo "TALLY|4|kill -9 of train|$tried|$fired|$fired"
+[ "$fired" -gt $((trains / 3)) ] || fail "only $fired of $tried kills found a process"
+
+# --- sweep
+sweep="sweep --recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,3 --epochs 40 --seeds 2 --split random:3,3 --jobs 2 --quiet --resume --out"
+cells() { sed -E 's/"(total_s|load_s|build_s|median_epoch_ms|min_epoch_ms|finished)": *[^,}]*//g' "$1/journal.jsonl" | sort | sha256sum; }
+begun=$(now)
+# shellcheck disable=SC2086
+"$FATHOM" $sweep whole-sweep >/dev/null 2>&1 || fail "the unbroken sweep"
+span=$(($(now) - begun))
+wanted=$(cells whole-sweep)
+tried=0 fired=0
+for i in $(seq $((sweeps / 2))); do
+    rm -rf broken
+    # shellcheck disable=SC2086
+    killed "$FATHOM" $sweep broken
+    # shellcheck disable=SC2086
+    killed "$FATHOM" $sweep broken
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" $sweep broken
+    same "$(cells broken)" "$wanted" "sweep killed, $i"
+    same "$(wc -l <broken/results.csv)" 17 "lines of results.csv, $i"
+done
+echo "TALLY|4|kill -9 of sweep|$tried|$fired|$fired"
+[ "$fired" -gt $((sweeps / 3)) ] || fail "only $fired of $tried kills found a process"
+
+# --- two at once in one new folder: at least one does its work, another is refused in a sentence, and the run is whole
+# shellcheck disable=SC2086
+expect_exit 0 "$FATHOM" train --data karate --layers 3 --epochs 100 --threads 1 --quiet --out alone
+refused=0
+for i in $(seq "$pairs"); do
+    rm -rf pair
+    for n in 1 2 3; do
+        (code=0; "$FATHOM" train --data karate --layers 3 --epochs 100 --threads 1 --quiet --out pair >/dev/null 2>"err$n" || code=$?; echo "$code" >"code$n") &
+    done
+    wait
+    same "$(cat code1 code2 code3 | grep -c '^0$')" 1 "processes that did the work, $i: $(cat code? err?)"
+    for n in 1 2 3; do
+        [ "$(cat "code$n")" = 0 ] && continue
+        same "$(cat "code$n")" 2 "exit code of the refused one"
+        grep -qE 'another process is writing|not empty' "err$n" || fail "refused with: $(cat "err$n")"
+        refused=$((refused + 1))
+    done
+    same "$(digest pair)" "$(digest alone)" "a run that another process wanted, too"
+done
+# shellcheck disable=SC2086
+"$FATHOM" ${sweep/--epochs 40/--epochs 20000} busy >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 200); do [ ! -e busy/sweep.json ] || break; sleep 0.05; done
+# shellcheck disable=SC2086
+expect_exit 1 "$FATHOM" ${sweep/--epochs 40/--epochs 20000} busy
+grep -q 'another sweep is running in this folder' err || fail "two sweeps in one folder: $(cat err)"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null || true
+[ -e busy/sweep.lock ] || fail "no lock was left to be stale"
+# shellcheck disable=SC2086
+expect_exit 2 "$FATHOM" ${sweep/--epochs 40/--epochs 41} busy # past the lock: the recipe is what is refused
+grep -q "another recipe" err || fail "a stale lock: $(cat err)"
+echo "TALLY|4|a second process in the folder, a stale lock|$((2 * pairs + 2))|$((refused + 2))|$((refused + 2))"
