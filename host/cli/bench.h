@@ -90,6 +90,7 @@ void bench_free(struct bench_record *record);
 void bench_to_json(struct json *doc, const struct bench_record *record);
 /* FATHOM_DATA and a sentence for a file that is damaged or none of ours. */
 fathom_status bench_read(struct bench_record *record, const char *path);
+fathom_status bench_read_text(struct bench_record *record, const char *text, size_t count, const char *path);
 
 /* The row of `device` with that name and shape that was measured, NULL when there is none. */
 const struct bench_row *bench_find(const struct bench_device *device, const struct bench_row *like);

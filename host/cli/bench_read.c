@@ -87,16 +87,19 @@ static fathom_status read_tree(struct bench_record *record, const cJSON *tree, c
     return FATHOM_OK;
 }
 
+fathom_status bench_read_text(struct bench_record *record, const char *text, size_t count, const char *path) {
+    cJSON *tree = NULL;
+    TRY(json_parse(&tree, text, count, path));
+    fathom_status status = read_tree(record, tree, path);
+    cJSON_Delete(tree);
+    return status;
+}
+
 fathom_status bench_read(struct bench_record *record, const char *path) {
     uint8_t *bytes = NULL;
     size_t count = 0;
-    cJSON *tree = NULL;
-    fathom_status status;
-    TRY_OUT(file_load(&bytes, &count, path, FILE_MOST));
-    TRY_OUT(json_parse(&tree, (const char *)bytes, count, path));
-    TRY_OUT(read_tree(record, tree, path));
-out:
-    cJSON_Delete(tree);
+    TRY(file_load(&bytes, &count, path, FILE_MOST));
+    fathom_status status = bench_read_text(record, (const char *)bytes, count, path);
     mem_free(bytes);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "lab/about.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -127,7 +128,7 @@ static fathom_status take_all(lab_about *about, const cJSON *tree) {
     TRY(take(&about->system, tree, "system"));
     TRY(take(&about->processor, tree, "processor"));
     TRY(take(&about->libraries, tree, "libraries"));
-    about->cores = cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
+    about->cores = cJSON_IsNumber(item) && fabs(item->valuedouble) < 1e9 ? (int64_t)item->valuedouble : 0;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(tree, "commands")) {
         if (about->commands == LAB_COMMANDS)
             break;

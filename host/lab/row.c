@@ -23,6 +23,7 @@ static const struct column {
     LAB_COLUMNS(X)
 #undef X
 };
+#define WHOLE_MOST 9007199254740992.0 /* 2^53: beyond it a double is no exact count */
 #define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
 lab_row lab_row_empty(void) {
@@ -157,7 +158,7 @@ fathom_status lab_row_read(lab_row *row, const char *line, size_t length, const 
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(tree, columns[i].name);
         if (columns[i].kind == TEXT && cJSON_IsString(item))
             put(at, item->valuestring);
-        else if (columns[i].kind == INT && cJSON_IsNumber(item))
+        else if (columns[i].kind == INT && cJSON_IsNumber(item) && fabs(item->valuedouble) <= WHOLE_MOST)
             *(int64_t *)at = (int64_t)item->valuedouble;
         else if (columns[i].kind == REAL && cJSON_IsNumber(item))
             *(double *)at = item->valuedouble;

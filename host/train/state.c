@@ -122,14 +122,17 @@ static fathom_status take(nn_model *model, train_progress *p, const st_file *fil
     const char *format = st_meta(file, "format");
     if (!format || strcmp(format, FORMAT) != 0)
         return fail(FATHOM_DATA, "is not a state that this version of fathom can go on from");
+    double epoch = number(file, "epoch"), best_epoch = number(file, "best_epoch");
+    if (!(epoch >= 0 && epoch < 1e15 && best_epoch >= 0 && best_epoch <= epoch))
+        return fail(FATHOM_DATA, "does not say how far the run was");
     *p = (train_progress){
-        .epoch = (int64_t)number(file, "epoch"),
+        .epoch = (int64_t)epoch,
         .loss = number(file, "loss"),
-        .best_epoch = (int64_t)number(file, "best_epoch"),
+        .best_epoch = (int64_t)best_epoch,
         .best = {number(file, "best_train_acc"), number(file, "best_val_acc"), number(file, "best_test_acc")},
         .lambda = number(file, "lambda")};
-    if (p->epoch < 0 || p->best_epoch < 0 || p->best_epoch > p->epoch || !isfinite(p->lambda))
-        return fail(FATHOM_DATA, "does not say how far the run was");
+    if (!isfinite(p->lambda))
+        return fail(FATHOM_DATA, "does not say which lambda the run has");
     for (int i = 0; i < BLOCKS; i++)
         TRY(load_block(model, blocks[i].block, st_find(file, blocks[i].name)));
     return FATHOM_OK;

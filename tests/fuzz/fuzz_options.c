@@ -1,0 +1,50 @@
+/* fuzz_options.c - the command line: the input's lines are its words. Texts that were taken are texts of the line. */
+#include "cli/verbs.h"
+#include "fuzz/fuzz.h"
+
+#define WORDS 32
+
+static void walk(const struct common_options *options, const struct verb *verb) {
+    const struct opt_row *row;
+    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+        const void *member = (const char *)options + row->offset;
+        const char *text = NULL;
+        if (row->kind == OPT_IS_TEXT || row->kind == OPT_IS_PATH)
+            text = *(const char *const *)member;
+        if (row->kind == OPT_IS_CHOICE && *(const int *)member >= 0)
+            text = opt_choice(row->choices, *(const int *)member);
+        if (row->kind == OPT_IS_INT && opt_given(options, member) &&
+            !((double)*(const int64_t *)member >= row->low && (double)*(const int64_t *)member <= row->high))
+            abort();
+        if (text && strlen(text) > 1 << 20)
+            abort();
+    }
+}
+
+static void parse(int count, char *const *words) {
+    int used;
+    struct common_options *options = NULL;
+    const struct verb *verb = verb_find(&used, count, words);
+    if (!verb) {
+        (void)verb_fail(count, words);
+        return;
+    }
+    if (mem_new(&options, 1, 1, verb->options_size, "options") == FATHOM_OK &&
+        opt_parse(options, verb, count - used, words + used) == FATHOM_OK)
+        walk(options, verb);
+    mem_free(options);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    char *text = NULL, *words[WORDS + 1] = {NULL}, *rest = NULL;
+    int used = 0;
+    if (mem_new(&text, count + 1, 1, 1, "fuzz") != FATHOM_OK)
+        return 0;
+    memcpy(text, bytes, count);
+    for (char *word = strtok_r(text, "\n", &rest); word && used < WORDS; word = strtok_r(NULL, "\n", &rest))
+        words[used++] = word;
+    if (used > 0)
+        parse(used, words);
+    mem_free(text);
+    return mem_live() != 0 ? abort(), 0 : 0;
+}
