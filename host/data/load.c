@@ -1,6 +1,7 @@
 /* load.c - data_load: find the files, read them, clean them, normalise, split, take features away. */
 #include <ctype.h>
 
+#include "core/plain.h"
 #include "data/internal.h"
 #include "data/known.h"
 #include "data/place.h"
@@ -80,9 +81,11 @@ fathom_status data_load(data_set **set, const char *name_or_path, const data_opt
     if (!(options->missing_rate >= 0 && options->missing_rate <= 1))
         return fail(FATHOM_USAGE, "--missing-rate %g: a share between 0 and 1 is wanted", options->missing_rate);
     TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
+    locale_t before = plain_enter();
     fathom_status status = read_set(&draft, name_or_path, options);
     if (status == FATHOM_OK)
         status = prepare(draft.set, options);
+    plain_leave(before);
     data_edges_free(&draft.edges);
     if (status != FATHOM_OK)
         data_free(draft.set);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "core/plain.h"
 #include "data/internal.h"
 
 #define LINE_ROOM (1 << 16)
@@ -76,6 +77,7 @@ static fathom_status save_features(const data_set *set, const char *folder) {
     if (f->cols == 0)
         return FATHOM_OK;
     TRY(open_table(&t, folder, "node-feat"));
+    locale_t before = plain_enter();
     for (int32_t v = 0; v < f->rows; v++) {
         int64_t e = f->dense ? 0 : f->offsets[v];
         for (int32_t c = 0; c < f->cols; c++) {
@@ -84,6 +86,7 @@ static fathom_status save_features(const data_set *set, const char *folder) {
             put(t, c + 1 < f->cols ? "%.9g," : "%.9g\n", (double)value);
         }
     }
+    plain_leave(before);
     return close_table(t);
 }
 

@@ -1,9 +1,7 @@
 /* text.c - see text.h. */
 #include "lab/text.h"
 
-#include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,22 +10,7 @@
 
 #include "core/file.h"
 #include "core/mem.h"
-
-static locale_t plain_locale;
-
-static void make_locale(void) { plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
-
-/* Numbers are written and read with a point, whatever program the library sits in. */
-static locale_t enter_plain(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_locale);
-    return plain_locale ? uselocale(plain_locale) : (locale_t)0;
-}
-
-static void leave_plain(locale_t before) {
-    if (before)
-        uselocale(before);
-}
+#include "core/plain.h"
 
 static bool make_room(lab_text *text, size_t more) {
     if (text->status != FATHOM_OK)
@@ -53,7 +36,7 @@ void lab_add_bytes(lab_text *text, const char *bytes, size_t count) {
 void lab_add(lab_text *text, const char *format, ...) {
     char line[1024];
     va_list args;
-    locale_t before = enter_plain();
+    locale_t before = plain_enter();
     va_start(args, format);
     int length = vsnprintf(line, sizeof line, format, args);
     va_end(args);
@@ -65,7 +48,7 @@ void lab_add(lab_text *text, const char *format, ...) {
         va_end(args);
         text->count += (size_t)length;
     }
-    leave_plain(before);
+    plain_leave(before);
 }
 
 /* The length of the UTF-8 sequence at `s`, 0 when it is none. */
@@ -107,18 +90,18 @@ void lab_text_free(lab_text *text) {
 
 void lab_format(char *out, size_t room, const char *format, ...) {
     va_list args;
-    locale_t before = enter_plain();
+    locale_t before = plain_enter();
     va_start(args, format);
     vsnprintf(out, room, format, args);
     va_end(args);
-    leave_plain(before);
+    plain_leave(before);
 }
 
 bool lab_read_number(double *value, const char *word) {
     char *end;
-    locale_t before = enter_plain();
+    locale_t before = plain_enter();
     *value = strtod(word, &end);
-    leave_plain(before);
+    plain_leave(before);
     return strchr("+-.0123456789", word[0]) && end != word && *end == '\0' && isfinite(*value);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/plain.h"
 
 #define TRACKED "num_batches_tracked"
 
@@ -113,9 +114,11 @@ static void add_tracked(saver *s, const nn_param *p, const int64_t *batches) {
 
 /* The shortest of two texts that reads back to the same number. */
 static void print_real(char *text, size_t room, double value) {
+    locale_t before = plain_enter();
     snprintf(text, room, "%.15g", value);
     if (strtod(text, NULL) != value)
         snprintf(text, room, "%.17g", value);
+    plain_leave(before);
 }
 
 static fathom_status save(const char *path, const saver *s, const nn_config *c, const char *preset) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plain.h"
 #include "train/checkpoint.h"
 
 nn_config checkpoint_unknown(void) {
@@ -32,7 +33,9 @@ static fathom_status meta_real(double *value, const st_file *file, const char *k
     char *end;
     if (!text || !isnan(*value))
         return FATHOM_OK;
+    locale_t before = plain_enter();
     *value = strtod(text, &end);
+    plain_leave(before);
     return end != text && !*end && isfinite(*value)
                ? FATHOM_OK
                : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a number", key, text);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "core/mem.h"
+#include "core/plain.h"
 #include "train/checkpoint.h"
 #include "train/run.h"
 
@@ -368,7 +369,9 @@ fathom_status train_run(train_result **result, const train_config *config, const
 #define X(name) r.result->metrics.name = NAN;
     METRICS_LIST(X)
 #undef X
+    locale_t before = plain_enter();
     fathom_status status = train(&r, start);
+    plain_leave(before);
     folder_close(&r.folder);
     nn_model_free(r.model);
     nn_input_free(r.input);
