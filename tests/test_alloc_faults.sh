@@ -61,4 +61,4 @@ report swept -o report.html
 bench compare bench.json bench.json
 selftest --op fill --json
 COMMANDS
-echo "TALLY|3|allocations, every command, under ASan|$tried|$fired|$fired"
+echo "TALLY|1,2,3|allocations, every command, under ASan|$tried|$fired|$fired"

@@ -138,7 +138,7 @@ PY
         [ "$spoiled" -gt 0 ] || fail "a writer in place passes: these faults prove nothing"
     fi
     [ "$fired" -gt 0 ] || fail "no fault fired"
-    echo "TALLY|4|disk: open, write, fsync, close, rename fail|$tried|$fired|$survived"
+    echo "TALLY|1,2,4,5|disk: open, write, fsync, close, rename fail|$tried|$fired|$survived"
 else
     echo "strace may not inject faults here: only limits, a full file system and /dev/full were tried"
 fi
@@ -158,7 +158,7 @@ for size in $sizes; do
     cmp limited/state.safetensors unlimited/state.safetensors || fail "files of $size KB at most: resumed to another state"
 done
 [ "$fired" -gt 1 ] || fail "the limit was never reached"
-echo "TALLY|4|files that may not grow (RLIMIT_FSIZE)|$tried|$fired|$fired"
+echo "TALLY|1,2,4,5|files that may not grow (RLIMIT_FSIZE)|$tried|$fired|$fired"
 
 # ---- a file system of 1 MB that fills up ----
 cat >full.sh <<'SH'
@@ -181,7 +181,7 @@ if unshare -m bash -c 'mkdir -p probe && mount -t tmpfs -o size=1m none probe' 2
     unshare -m bash full.sh >full.log 2>&1 || fail "a full file system: $(cat full.log)"
     fired=$(wc -l <full.count)
     [ "$fired" -gt 1 ] || fail "the file system was never full"
-    echo "TALLY|4|a file system that is full (tmpfs)|8|$fired|$fired"
+    echo "TALLY|1,2,4,5|a file system that is full (tmpfs)|8|$fired|$fired"
 else
     echo "no file system may be mounted here: a full one was not tried"
 fi
@@ -205,4 +205,4 @@ sweep --recipe table1 --dry-run
 cache path
 doctor
 WORDS
-echo "TALLY|5|results into /dev/full|$tried|$tried|$tried"
+echo "TALLY|1,2,5|results into /dev/full|$tried|$tried|$tried"

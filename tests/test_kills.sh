@@ -102,4 +102,4 @@ wait "$pid" 2>/dev/null || true
 # shellcheck disable=SC2086
 expect_exit 2 "$FATHOM" ${sweep/--epochs 40/--epochs 41} busy # past the lock: the recipe is what is refused
 grep -q "another recipe" err || fail "a stale lock: $(cat err)"
-echo "TALLY|4|a second process in the folder, a stale lock|$((2 * pairs + 2))|$((refused + 2))|$((refused + 2))"
+echo "TALLY|2,4|a second process in the folder, a stale lock|$((2 * pairs + 2))|$((refused + 2))|$((refused + 2))"

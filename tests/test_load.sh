@@ -94,7 +94,7 @@ for words in "data list --quiet" "sweep --recipe table1 --dry-run --quiet" "trai
     same "$code" 0 "exit code of '$words' with standard input and error closed"
     tried=$((tried + 3))
 done
-echo "TALLY|5|readers that go away, closed streams|$tried|$tried|$tried"
+echo "TALLY|1,5|readers that go away, closed streams|$tried|$tried|$tried"
 
 # --- a locale with decimal commas (test_locale.c: inside a program that uses one), a home that cannot be written
 LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 expect_exit 0 "$FATHOM" train --data karate --layers 2 --epochs 3 --threads 1 --lr 0.005 --json --quiet

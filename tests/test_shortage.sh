@@ -25,4 +25,4 @@ for size in $sizes; do
     done
 done
 [ "$fired" -gt 0 ] && [ "$fired" -lt "$tried" ] || fail "$fired of $tried sizes were refused"
-echo "TALLY|1|models of rising size on 1 GiB|$tried|$fired|$fired"
+echo "TALLY|1,2,3|models of rising size on 1 GiB|$tried|$fired|$fired"

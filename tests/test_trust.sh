@@ -82,4 +82,4 @@ if [ -d "$shared/planetoid" ]; then
 else
     echo "the data cache was not tried: the benchmark data sets are not beside the source tree"
 fi
-echo "TALLY|5|links, changed caches, foreign kernels, schemes|$tried|$tried|$tried"
+echo "TALLY|2,5|links, changed caches, foreign kernels, schemes|$tried|$tried|$tried"
