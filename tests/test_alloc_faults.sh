@@ -1,10 +1,10 @@
 # test_alloc_faults.sh - memory that runs out, under the address sanitizer: each of the program's own allocations fails,
 # once and for ever, in every command: a sentence and exit code 6, nothing leaked, nothing used after it was freed.
-# A sample of the allocations; all of them with --long.
+# A sample of the allocations; all of them with --long. FATHOM_ALLOC_ONLY: commands that start so.
 # labels: sanitizer
 need_command
 export FATHOM_DEVICE=cpu
-sample=3
+sample=2
 [ "${FATHOM_TEST_LONG:-}" != 1 ] || sample=100000
 tried=0 fired=0
 
@@ -32,6 +32,7 @@ count() {
     echo $low
 }
 while read -r -a words; do
+    [[ ${words[*]} == "${FATHOM_ALLOC_ONLY:-}"* ]] || continue
     all=$(count "${words[@]}")
     [ "$all" -gt 0 ] || fail "'${words[*]}' allocates nothing"
     turns=$((all < sample ? all : sample))
@@ -40,6 +41,8 @@ while read -r -a words; do
             run "$((1 + (i - 1) * all / turns + all / turns / 2))$more" "${words[@]}"
             tried=$((tried + 1))
             ! grep -q 'Sanitizer' err || fail "allocation $i of $turns$more in '${words[*]}': $(cat err)"
+            # A sweep goes on with the other runs, and says in the end that one failed.
+            ! grep -q 'of 2 runs failed.* bytes of memory' err || code=6
             [ "$code" = 0 ] || [ "$code" = 6 ] || fail "allocation $i of $turns$more in '${words[*]}' exits with $code: $(cat err)"
             [ "$code" = 0 ] || grep -q 'memory' err || fail "'${words[*]}' says: $(cat err)"
             fired=$((fired + (code != 0)))

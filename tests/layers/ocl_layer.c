@@ -69,7 +69,9 @@ static bool fault(enum call call, cl_int *code) {
     pthread_mutex_lock(&lock);
     bool steady = call == CALL_clSetKernelArg || call == CALL_clEnqueueNDRangeKernel;
     rare += !steady;
-    bool hit = planned("any", ++total) | planned(call_names[call], ++calls[call]) | (!steady && planned("rare", rare));
+    total++;
+    calls[call]++;
+    bool hit = planned("any", total) || planned(call_names[call], calls[call]) || (!steady && planned("rare", rare));
     if (owed && (call == CALL_clFinish || call == CALL_clEnqueueReadBuffer)) {
         hit = true;
         owed = fail_on;
