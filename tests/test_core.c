@@ -32,10 +32,10 @@ static void numbers_are_the_exit_codes(void) {
 }
 
 static void every_status_has_a_name_and_a_text(void) {
-#define X(name, number, text)                                           \
+#define X(name, text)                                                   \
     TEST_ASSERT_EQUAL_STRING(#name, fathom_status_name(FATHOM_##name)); \
     TEST_ASSERT_EQUAL_STRING(text, fathom_status_text(FATHOM_##name));
-    FATHOM_STATUS_LIST(X)
+    STATUS_LIST(X)
 #undef X
     TEST_ASSERT_EQUAL_STRING("UNKNOWN", fathom_status_name((fathom_status)77));
     TEST_ASSERT_EQUAL_STRING("unknown status", fathom_status_text((fathom_status)77));

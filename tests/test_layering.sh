@@ -15,7 +15,8 @@ rooms_below() {
     nn) echo nn data backend core ;;
     train) echo train nn metrics data backend core ;;
     lab) echo lab train nn metrics data backend core ;;
-    cli) echo cli lab train nn metrics data backend core cases ref ;;
+    api) echo api train nn metrics data backend core ;;
+    cli) echo cli api lab train nn metrics data backend core cases ref ;;
     *) echo "$1" ;;
     esac
 }

@@ -25,7 +25,7 @@ void tearDown(void) {}
 
 static be_tuning found(const be_info *info) {
     be_tuning tuning = {0};
-    tune_find(&tuning, info);
+    tune_find(NULL, &tuning, info);
     return tuning;
 }
 
@@ -147,7 +147,8 @@ static void the_cpu_is_opened_without_opencl(void) {
 }
 
 static be_tuning told;
-static void tell(be_tuning *tuning, const be_info *info) {
+static void tell(void *user, be_tuning *tuning, const be_info *info) {
+    TEST_ASSERT_NULL(user);
     TEST_ASSERT_TRUE(info->word[0] != 0);
     *tuning = told;
 }

@@ -58,6 +58,31 @@ be_drop be_drop_make(float rate, uint64_t seed, uint32_t stream, uint32_t epoch,
 
 /* ---- buffers ---- */
 
+/* Borrowed memory counts too: a plan says how much a network works in, wherever it lies. */
+static void add_buffer(be_device *dev, be_buf *b) {
+    b->next = dev->buffers;
+    if (dev->buffers)
+        dev->buffers->prev = b;
+    dev->buffers = b;
+    dev->live_bytes += (int64_t)b->bytes;
+    if (dev->live_bytes > dev->peak_bytes)
+        dev->peak_bytes = dev->live_bytes;
+}
+
+bool be_borrows(const be_device *dev) { return dev->driver->host_memory; }
+
+fathom_status be_borrow(be_device *dev, be_buf **buf, const void *memory, size_t bytes) {
+    be_buf *b = NULL;
+    *buf = NULL;
+    if (!be_borrows(dev))
+        return fail(FATHOM_USAGE, "%s has its own memory and cannot compute in the caller's", dev->info.name);
+    TRY(mem_new(&b, 1, 1, sizeof *b, "buffer record"));
+    *b = (be_buf){.dev = dev, .bytes = bytes, .handle = (void *)(uintptr_t)memory, .borrowed = true};
+    add_buffer(dev, b);
+    *buf = b;
+    return FATHOM_OK;
+}
+
 fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *what) {
     *buf = NULL;
     if (dev->info.max_alloc_bytes > 0 && bytes > (uint64_t)dev->info.max_alloc_bytes)
@@ -70,14 +95,9 @@ fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *w
         mem_free(b);
         return status;
     }
-    *b = (be_buf){.dev = dev, .bytes = bytes, .handle = b->handle, .next = dev->buffers};
-    if (dev->buffers)
-        dev->buffers->prev = b;
-    dev->buffers = b;
+    *b = (be_buf){.dev = dev, .bytes = bytes, .handle = b->handle};
+    add_buffer(dev, b);
     dev->allocations++;
-    dev->live_bytes += (int64_t)bytes;
-    if (dev->live_bytes > dev->peak_bytes)
-        dev->peak_bytes = dev->live_bytes;
     *buf = b;
     return FATHOM_OK;
 }
@@ -85,7 +105,10 @@ fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *w
 void be_free(be_device *dev, be_buf *buf) {
     if (!buf)
         return;
-    dev->driver->release(dev->state, buf->handle);
+    if (buf->borrowed)
+        dev->driver->sync(dev->state);
+    else
+        dev->driver->release(dev->state, buf->handle);
     dev->live_bytes -= (int64_t)buf->bytes;
     if (buf->prev)
         buf->prev->next = buf->next;
@@ -141,7 +164,10 @@ static fathom_status check_csr(int64_t rows, int64_t cols, const int64_t *ptr, c
     return FATHOM_OK;
 }
 
-static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source, size_t bytes, const char *what) {
+static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source, size_t bytes, bool keep,
+                                const char *what) {
+    if (keep && be_borrows(dev))
+        return be_borrow(dev, buf, source, bytes);
     TRY(be_alloc(dev, buf, bytes, what));
     return be_upload(dev, *buf, 0, source, bytes);
 }
@@ -164,23 +190,23 @@ static fathom_status upload_order(be_device *dev, be_ints *out, const int64_t *p
     TRY(mem_new(&order, rows, 1, sizeof *order, what));
     for (int64_t first = 0; first < rows; first += BE_ORDER)
         order_window(order, ptr, first, first + BE_ORDER < rows ? first + BE_ORDER : rows);
-    fathom_status status = new_filled(dev, &out->buf, order, (size_t)rows * sizeof *order, what);
+    fathom_status status = new_filled(dev, &out->buf, order, (size_t)rows * sizeof *order, false, what);
     out->len = rows;
     mem_free(order);
     return status;
 }
 
-fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
-                            const int32_t *idx, const int32_t *eid, const char *what) {
+static fathom_status make_csr(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
+                              const int32_t *idx, const int32_t *eid, bool keep, const char *what) {
     *csr = (be_csr){0};
     TRY(check_csr(rows, cols, ptr, idx, eid, what));
     int64_t nnz = ptr[rows];
     be_csr made = {.rows = rows, .cols = cols, .nnz = nnz};
     fathom_status status;
-    TRY_OUT(new_filled(dev, &made.ptr.buf, ptr, (size_t)(rows + 1) * sizeof *ptr, what));
-    TRY_OUT(new_filled(dev, &made.idx.buf, idx, (size_t)nnz * sizeof *idx, what));
+    TRY_OUT(new_filled(dev, &made.ptr.buf, ptr, (size_t)(rows + 1) * sizeof *ptr, keep, what));
+    TRY_OUT(new_filled(dev, &made.idx.buf, idx, (size_t)nnz * sizeof *idx, keep, what));
     if (eid)
-        TRY_OUT(new_filled(dev, &made.eid.buf, eid, (size_t)nnz * sizeof *eid, what));
+        TRY_OUT(new_filled(dev, &made.eid.buf, eid, (size_t)nnz * sizeof *eid, keep, what));
     TRY_OUT(upload_order(dev, &made.order, ptr, rows, what));
     made.ptr.len = rows + 1;
     made.idx.len = nnz;
@@ -190,6 +216,16 @@ fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t c
 out:
     be_csr_free(dev, &made);
     return status;
+}
+
+fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
+                            const int32_t *idx, const int32_t *eid, const char *what) {
+    return make_csr(dev, csr, rows, cols, ptr, idx, eid, false, what);
+}
+
+fathom_status be_csr_keep(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
+                          const int32_t *idx, const char *what) {
+    return make_csr(dev, csr, rows, cols, ptr, idx, NULL, true, what);
 }
 
 void be_csr_free(be_device *dev, be_csr *csr) {

@@ -58,6 +58,10 @@ const char *be_op_name(be_op op);
 
 /* `what` names the buffer in the sentence when memory is short. The content is undefined. */
 fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *what);
+/* *buf = `bytes` of the caller's own memory, used where it lies and never given back, on a device that computes there
+ * (be_borrows: the CPU). It must stay until be_free, and what is only read may be constant. */
+bool be_borrows(const be_device *dev);
+fathom_status be_borrow(be_device *dev, be_buf **buf, const void *memory, size_t bytes);
 void be_free(be_device *dev, be_buf *buf); /* waits for pending work; accepts NULL */
 /* Offsets in bytes. Upload copies `source` before it returns; download waits. */
 fathom_status be_upload(be_device *dev, be_buf *buf, size_t offset, const void *source, size_t bytes);
@@ -68,6 +72,9 @@ fathom_status be_sync(be_device *dev);
  * entries 0 <= eid < nnz) and uploads; eid may be NULL. be_csr_free accepts an empty one. */
 fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
                             const int32_t *idx, const int32_t *eid, const char *what);
+/* The same for arrays that stay as long as the matrix: they are borrowed where the device can. */
+fathom_status be_csr_keep(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
+                          const int32_t *idx, const char *what);
 void be_csr_free(be_device *dev, be_csr *csr);
 
 /* ---- devices ---------------------------------------------------------------- */
@@ -110,8 +117,8 @@ void be_list_free(be_list *list);
  * part of a name. Unknown or ambiguous: FATHOM_DEVICE, candidates in the sentence. */
 fathom_status be_find(const be_list *list, const char *word, int *row);
 
-/* What measuring found to be fastest on a device; 0: the back end's own choice. Results stay within the same bounds, but
- * sums over a work-group have another order, so bits may differ from those of another tuning. */
+/* What measuring found to be fastest on a device; 0: the back end's own choice. Results stay within the same bounds,
+ * but sums over a work-group have another order, so bits may differ from those of another tuning. */
 typedef struct be_tuning {
     int group;    /* work-items of a work-group, a power of two (OpenCL) */
     int own_gemm; /* matrix products with a side up to this use the own kernel, others CLBlast (OpenCL) */
@@ -121,7 +128,9 @@ typedef struct be_options {
     int threads;  /* CPU back end; 0: one per core */
     bool profile; /* time every operation */
     be_tuning tuning;
-    void (*tuned)(be_tuning *tuning, const be_info *info); /* fills in what is known of the device; may be NULL */
+    void (*tuned)(void *user, be_tuning *tuning,
+                  const be_info *info); /* fills in what is known of the device; or NULL */
+    void *user;
 } be_options;
 
 /* word NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by

@@ -10,13 +10,14 @@
 
 #include "backend/backend.h"
 
-#define BE_DRIVER_VERSION 2 /* raised with every change of this file or of backend.h */
+#define BE_DRIVER_VERSION 3 /* raised with every change of this file or of backend.h */
 
 /* `handle` belongs to the back end: the memory itself, or a cl_mem. */
 struct be_buf {
     be_device *dev;
     size_t bytes;
     void *handle;
+    bool borrowed;       /* the caller's own memory: not given back */
     be_buf *next, *prev; /* all live buffers of the device */
 };
 
@@ -38,6 +39,7 @@ typedef struct be_found {
 typedef struct be_driver {
     int version;      /* BE_DRIVER_VERSION */
     const char *name; /* "cpu", "opencl" */
+    bool host_memory; /* a handle is an address of the host: the caller's memory can be a buffer */
 
     /* Finds devices. None is no failure: it leaves notes that say why. */
     fathom_status (*list)(be_found *found);

@@ -226,7 +226,7 @@ fathom_status be_open_row(be_device **dev, const be_list *list, int row, const b
     made->info = *info;
     made->driver = info->opencl_index < 0 ? &cpu_driver : be_opencl_driver(NULL);
     if (given.tuned)
-        given.tuned(&given.tuning, info);
+        given.tuned(given.user, &given.tuning, info);
     fathom_status status = made->driver->open(&made->state, info, &given);
     if (status != FATHOM_OK) {
         mem_free(made);

@@ -61,7 +61,8 @@ static void digest_of(char hex[65], const be_tuning *tuning, const be_info *info
     digest_end(&state, hex);
 }
 
-void tune_find(be_tuning *tuning, const be_info *info) {
+void tune_find(void *user, be_tuning *tuning, const be_info *info) {
+    (void)user;
     char path[FILE_ROOM], hex[65];
     uint8_t *bytes = NULL;
     size_t count;

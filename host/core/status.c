@@ -10,10 +10,10 @@ const char *fathom_version(void) { return FATHOM_VERSION_STRING; }
 
 const char *fathom_status_name(fathom_status status) {
     switch (status) {
-#define X(name, number, text) \
-    case FATHOM_##name:       \
+#define X(name, text)   \
+    case FATHOM_##name: \
         return #name;
-        FATHOM_STATUS_LIST(X)
+        STATUS_LIST(X)
 #undef X
     }
     return "UNKNOWN";
@@ -21,10 +21,10 @@ const char *fathom_status_name(fathom_status status) {
 
 const char *fathom_status_text(fathom_status status) {
     switch (status) {
-#define X(name, number, text) \
-    case FATHOM_##name:       \
+#define X(name, text)   \
+    case FATHOM_##name: \
         return text;
-        FATHOM_STATUS_LIST(X)
+        STATUS_LIST(X)
 #undef X
     }
     return "unknown status";

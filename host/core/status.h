@@ -22,6 +22,17 @@
 
 #define CORE_MESSAGE_MAX 2048
 
+/* X(name, text): every status of the public header. */
+#define STATUS_LIST(X)                                    \
+    X(OK, "ok")                                           \
+    X(FAILURE, "failure")                                 \
+    X(USAGE, "wrong use of the command or of a function") \
+    X(DEVICE, "device not found or lost")                 \
+    X(DATA, "data that cannot be used")                   \
+    X(NUMERIC, "numerical check failed")                  \
+    X(MEMORY, "out of memory")                            \
+    X(INTERRUPTED, "interrupted after saving")
+
 /* Writes the sentence of this thread and returns `status`. */
 fathom_status fail(fathom_status status, const char *format, ...) CORE_PRINTF(2, 3);
 fathom_status vfail(fathom_status status, const char *format, va_list args) CORE_PRINTF(2, 0);

@@ -73,6 +73,7 @@ typedef struct data_set {
 
     data_split own_split; /* the split the files bring; NULL lists when they bring none */
     bool binarised;       /* features > 0 were made 1 */
+    int borrowed;         /* FATHOM_BORROWED_ bits: what belongs to the caller and is not freed */
 } data_set;
 
 typedef enum data_norm { DATA_NORM_ROW, DATA_NORM_NONE } data_norm;
@@ -95,7 +96,12 @@ data_options data_options_default(void); /* seed 100, row normalisation, nothing
  * ind.NAME.* files, or the prefix folder/ind.NAME; NAME.content beside NAME.cites; an OGB csv folder; edges.csv with
  * features and labels beside it; a .mtx graph. gzip is read as is. `name_or_path` NULL = embedded. */
 fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options);
+/* The same from arrays; `borrow`: they outlive the set, and what needs no change is used where it lies. */
+fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow);
 void data_free(data_set *set);
+
+/* The arrays of a set; they live as long as it. */
+void data_view(fathom_arrays *arrays, const data_set *set);
 
 /* Draws or reads a split of `set` into *split ("random:20,30" and so on, NULL = the set's default). */
 fathom_status data_split_make(data_split *split, data_set *set, const char *text, uint64_t seed);

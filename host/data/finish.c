@@ -13,15 +13,19 @@ void data_free(data_set *set) {
         return;
     if (set->input.values != set->features.values)
         data_features_free(&set->input);
-    data_features_free(&set->features);
+    if (!(set->borrowed & FATHOM_BORROWED_FEATURES))
+        data_features_free(&set->features);
     data_split_free(&set->split);
     data_split_free(&set->own_split);
     for (int i = 0; i < set->note_count; i++)
         mem_free(set->notes[i]);
     mem_free(set->notes);
-    mem_free(set->graph.offsets);
-    mem_free(set->graph.columns);
-    mem_free(set->labels);
+    if (!(set->borrowed & FATHOM_BORROWED_GRAPH)) {
+        mem_free(set->graph.offsets);
+        mem_free(set->graph.columns);
+    }
+    if (!(set->borrowed & FATHOM_BORROWED_LABELS))
+        mem_free(set->labels);
     mem_free(set->missing);
     mem_free(set->name);
     mem_free(set->origin);
@@ -116,9 +120,11 @@ fathom_status data_finish(data_draft *draft) {
         return fail(FATHOM_DATA, "%s: features for %" PRId32 " nodes, but the graph has %" PRId32, set->origin,
                     set->features.rows, n);
     TRY(check_labels(set));
-    TRY(data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n));
+    if (!(set->borrowed & FATHOM_BORROWED_GRAPH))
+        TRY(data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n));
     data_edges_free(&draft->edges);
-    TRY(data_features_clean(&set->features));
+    if (!(set->borrowed & FATHOM_BORROWED_FEATURES))
+        TRY(data_features_clean(&set->features));
     if (set->binarised || wants_binary(set->name)) {
         data_features_binarise(&set->features);
         TRY(data_features_clean(&set->features));

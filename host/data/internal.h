@@ -60,6 +60,10 @@ fathom_status data_read_ogb(data_draft *draft, const char *folder);
 fathom_status data_read_plain(data_draft *draft, const char *edges, const char *features, const char *labels);
 fathom_status data_read_mtx(data_draft *draft, const char *path, const char *features, const char *labels);
 
+/* arrays.c: the caller's arrays instead of a file, up to data_finish. `values_stay`: nothing will be done to the
+ * features. */
+fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *arrays, bool borrow, bool values_stay);
+
 /* split_file.c: a .json or .npz with train, val and test. */
 fathom_status data_split_read(data_split *split, const char *path, int32_t nodes, const int32_t *labels);
 /* Every node in range, labelled and in one list only. */

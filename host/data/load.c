@@ -72,7 +72,14 @@ static fathom_status prepare(data_set *set, const data_options *options) {
     return data_take_away(set, options->missing_rate, options->seed);
 }
 
-fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options) {
+/* Where a set comes from: files, or arrays. */
+typedef struct source {
+    const char *name_or_path;
+    const fathom_arrays *arrays;
+    bool borrow;
+} source;
+
+static fathom_status load(data_set **set, const source *from, const data_options *options) {
     data_options defaults = data_options_default();
     data_draft draft = {0};
     *set = NULL;
@@ -82,7 +89,9 @@ fathom_status data_load(data_set **set, const char *name_or_path, const data_opt
         return fail(FATHOM_USAGE, "--missing-rate %g: a share between 0 and 1 is wanted", options->missing_rate);
     TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
     locale_t before = plain_enter();
-    fathom_status status = read_set(&draft, name_or_path, options);
+    fathom_status status =
+        from->arrays ? data_take_arrays(&draft, from->arrays, from->borrow, options->feature_norm == DATA_NORM_NONE)
+                     : read_set(&draft, from->name_or_path, options);
     if (status == FATHOM_OK)
         status = prepare(draft.set, options);
     plain_leave(before);
@@ -92,4 +101,32 @@ fathom_status data_load(data_set **set, const char *name_or_path, const data_opt
     else
         *set = draft.set;
     return status;
+}
+
+fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options) {
+    return load(set, &(source){.name_or_path = name_or_path}, options);
+}
+
+fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow) {
+    return load(set, &(source){.arrays = arrays, .borrow = borrow}, options);
+}
+
+void data_view(fathom_arrays *arrays, const data_set *set) {
+    const data_split *split = &set->split;
+    *arrays = (fathom_arrays){.size = sizeof *arrays,
+                              .nodes = set->graph.nodes,
+                              .offsets = set->graph.offsets,
+                              .columns = set->graph.columns,
+                              .features = set->features.cols,
+                              .values = set->features.cols > 0 ? set->features.values : NULL,
+                              .feature_offsets = set->features.cols > 0 ? set->features.offsets : NULL,
+                              .feature_columns = set->features.cols > 0 ? set->features.columns : NULL,
+                              .labels = set->labels,
+                              .classes = set->classes,
+                              .train_count = split->train_count,
+                              .val_count = split->val_count,
+                              .test_count = split->test_count,
+                              .train = split->train,
+                              .val = split->val,
+                              .test = split->test};
 }

@@ -84,23 +84,40 @@ out:
 
 /* ---- features ---- */
 
+/* The values are the set's own where the device computes in host memory, else a copy. */
+static fathom_status put_values(nn_input *in, const data_features *x) {
+    int64_t count = x->dense ? (int64_t)x->rows * x->cols : x->nonzeros;
+    if (count == 0)
+        return FATHOM_OK;
+    if (be_borrows(in->dev)) {
+        TRY(be_borrow(in->dev, &in->values, x->values, be_floats(count)));
+    } else {
+        TRY(be_alloc(in->dev, &in->values, be_floats(count), "features"));
+        TRY(be_upload(in->dev, in->values, 0, x->values, be_floats(count)));
+    }
+    if (x->dense)
+        in->x = be_view(in->values, 0, x->rows, x->cols);
+    else
+        in->xval = be_vector(in->values, 0, count);
+    return FATHOM_OK;
+}
+
 static fathom_status upload_features(nn_input *in, const data_features *x) {
     data_features t = {0};
     int64_t *entry = NULL;
     int32_t *ids = NULL;
     fathom_status status;
+    TRY(put_values(in, x));
     if (x->dense)
-        return be_upload(in->dev, in->x.buf, be_floats(in->x.off), x->values, be_floats((int64_t)x->rows * x->cols));
+        return FATHOM_OK;
     if (x->nonzeros > INT32_MAX)
         return fail(FATHOM_DATA, "features with %lld stored values are too large", (long long)x->nonzeros);
     TRY_OUT(data_transpose(&t, &entry, x));
     TRY_OUT(mem_new(&ids, x->nonzeros, 1, sizeof *ids, "entries of the features"));
     for (int64_t e = 0; e < x->nonzeros; e++)
         ids[e] = (int32_t)entry[e];
-    TRY_OUT(be_csr_upload(in->dev, &in->xs, x->rows, x->cols, x->offsets, x->columns, NULL, "features"));
+    TRY_OUT(be_csr_keep(in->dev, &in->xs, x->rows, x->cols, x->offsets, x->columns, "features"));
     TRY_OUT(be_csr_upload(in->dev, &in->xt, x->cols, x->rows, t.offsets, t.columns, ids, "transposed features"));
-    if (x->nonzeros > 0)
-        TRY_OUT(be_upload(in->dev, in->xval.buf, be_floats(in->xval.off), x->values, be_floats(x->nonzeros)));
 out:
     data_features_free(&t);
     mem_free(entry);
@@ -156,16 +173,11 @@ fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *se
     in->dev = dev;
     in->shape = nn_shape_of(set);
     int64_t n = in->shape.nodes, off = 0;
-    int64_t values = in->shape.dense ? n * in->shape.features : in->shape.feature_entries;
-    int64_t ahat = take(&off, in->shape.entries), labels = take(&off, n), sets = take(&off, n), x = take(&off, values);
-    TRY_OUT(be_alloc(dev, &in->buf, be_floats(off), "graph weights, features and labels"));
+    int64_t ahat = take(&off, in->shape.entries), labels = take(&off, n), sets = take(&off, n);
+    TRY_OUT(be_alloc(dev, &in->buf, be_floats(off), "graph weights and labels"));
     in->ahat = be_vector(in->buf, ahat, in->shape.entries);
     in->labels = be_int_view(in->buf, labels, n);
     in->sets = be_int_view(in->buf, sets, n);
-    if (in->shape.dense)
-        in->x = be_view(in->buf, x, n, in->shape.features);
-    else if (values > 0)
-        in->xval = be_vector(in->buf, x, values);
     TRY_OUT(upload_graph(in, &set->graph, model == NN_GAT));
     TRY_OUT(upload_features(in, &set->input));
     TRY_OUT(upload_sets(in, set));
@@ -184,6 +196,7 @@ void nn_input_free(nn_input *in) {
     be_csr_free(in->dev, &in->at);
     be_csr_free(in->dev, &in->xs);
     be_csr_free(in->dev, &in->xt);
+    be_free(in->dev, in->values);
     be_free(in->dev, in->buf);
     mem_free(in);
 }

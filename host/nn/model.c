@@ -104,8 +104,7 @@ static void add_input_bytes(nn_bytes *bytes, const nn_shape *s, nn_conv_kind mod
     bytes->largest = piece > bytes->largest ? piece : bytes->largest;
 }
 
-/* A model without memory on any device: enough to be summed. */
-static fathom_status make_planned(nn_model **model, const nn_config *config, const nn_shape *shape) {
+fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_shape *shape) {
     nn_model *m = NULL;
     fathom_status status;
     *model = NULL;
@@ -137,7 +136,7 @@ out:
 
 fathom_status nn_plan_bytes(nn_bytes *bytes, const nn_config *config, const nn_shape *shape) {
     nn_model *m = NULL;
-    TRY(make_planned(&m, config, shape));
+    TRY(nn_model_plan(&m, config, shape));
     *bytes = m->bytes;
     nn_model_free(m);
     return FATHOM_OK;
@@ -181,7 +180,7 @@ fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_
     nn_model *m = NULL;
     fathom_status status;
     *model = NULL;
-    TRY(make_planned(&m, config, &input->shape));
+    TRY(nn_model_plan(&m, config, &input->shape));
     m->in = input;
     m->dev = input->dev;
     TRY_OUT(nn_plan_check(&m->bytes, config, &m->shape, be_device_info(m->dev)));
@@ -208,6 +207,7 @@ void nn_model_free(nn_model *m) {
 }
 
 const nn_config *nn_model_config(const nn_model *m) { return &m->config; }
+const nn_shape *nn_model_shape(const nn_model *m) { return &m->shape; }
 const nn_bytes *nn_model_bytes(const nn_model *m) { return &m->bytes; }
 void nn_set_lambda(nn_model *m, double lambda) { m->config.lambda = lambda; }
 

@@ -91,9 +91,11 @@ typedef struct nn_input {
     be_ints labels; /* n */
     be_ints sets;   /* n; bit NN_TRAIN, NN_VAL, NN_TEST */
     int64_t count[NN_SETS];
-    be_buf *buf; /* everything but the sparse patterns */
+    be_buf *buf;    /* everything but the sparse patterns and */
+    be_buf *values; /* the values of the features */
 } nn_input;
 
+/* The set stays as it is while the input lives: on the CPU its features are used where they lie. */
 fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *set, nn_conv_kind model);
 void nn_input_free(nn_input *input);
 
@@ -125,10 +127,13 @@ typedef struct nn_pass {
     uint32_t epoch;
 } nn_pass;
 
+/* A model without memory on any device: its parameters are known, and how many bytes it would take. */
+fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_shape *shape);
 fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_input *input);
 void nn_model_free(nn_model *model);
 
 const nn_config *nn_model_config(const nn_model *model);
+const nn_shape *nn_model_shape(const nn_model *model);
 const nn_bytes *nn_model_bytes(const nn_model *model);
 void nn_set_lambda(nn_model *model, double lambda); /* no size depends on it */
 

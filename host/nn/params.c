@@ -113,7 +113,9 @@ static const be_mat *block_of(const nn_model *m, nn_block block) {
     return blocks[block];
 }
 
-int64_t nn_block_len(const nn_model *m, nn_block block) { return block_of(m, block)->cols; }
+int64_t nn_block_len(const nn_model *m, nn_block block) {
+    return block == NN_WEIGHTS || block == NN_BEST ? m->total : m->trained; /* also of a model that is only planned */
+}
 
 fathom_status nn_get(float *values, const nn_model *m, nn_block block) {
     const be_mat *b = block_of(m, block);

@@ -35,13 +35,11 @@ static fathom_status check_shape(const nn_param *p, const st_tensor *t) {
                 p->name, has[0] ? has : "a single number", wants);
 }
 
-fathom_status checkpoint_load(nn_model *model, const st_file *file) {
-    float *block = NULL, *values = NULL;
+fathom_status checkpoint_read(float *block, const nn_model *model, const st_file *file) {
+    float *values = NULL;
     fathom_status status;
     size_t used = 0;
-    int64_t length = nn_block_len(model, NN_WEIGHTS);
-    TRY_OUT(mem_new(&block, length, 1, sizeof *block, "parameters"));
-    TRY_OUT(mem_new(&values, length, 1, sizeof *values, "parameters"));
+    TRY_OUT(mem_new(&values, nn_block_len(model, NN_WEIGHTS), 1, sizeof *values, "parameters"));
     for (int64_t i = 0; i < nn_param_count(model); i++) {
         const nn_param *p = nn_param_at(model, i);
         const st_tensor *t = st_find(file, p->name);
@@ -72,10 +70,19 @@ fathom_status checkpoint_load(nn_model *model, const st_file *file) {
             goto out;
         }
     }
+out:
+    mem_free(values);
+    return status;
+}
+
+fathom_status checkpoint_load(nn_model *model, const st_file *file) {
+    float *block = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&block, nn_block_len(model, NN_WEIGHTS), 1, sizeof *block, "parameters"));
+    TRY_OUT(checkpoint_read(block, model, file));
     TRY_OUT(nn_put(model, NN_WEIGHTS, block));
 out:
     mem_free(block);
-    mem_free(values);
     return status;
 }
 

@@ -19,8 +19,13 @@ nn_config checkpoint_unknown(void);
  * its option. */
 fathom_status checkpoint_config(nn_config *config, const st_file *file);
 
-/* Puts the file's values into the model's weights: every parameter must be there with its shape, and nothing else
- * (num_batches_tracked is ignored). */
+/* How wide the input and the output of the model in the file are; nodes and entries are those of the smallest graph. */
+fathom_status checkpoint_shape(nn_shape *shape, const nn_config *config, const st_file *file);
+
+/* Puts the file's values into a block of weights (nn_block_len; the model may be only planned): every parameter must be
+ * there with its shape, and nothing else (num_batches_tracked is ignored). */
+fathom_status checkpoint_read(float *block, const nn_model *model, const st_file *file);
+/* The same into the model's weights on its device. */
 fathom_status checkpoint_load(nn_model *model, const st_file *file);
 
 /* Writes a block (the weights or the best ones, nn_get) as a model file. `batches` is how many training passes the

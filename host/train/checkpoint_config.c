@@ -119,3 +119,18 @@ fathom_status checkpoint_config(nn_config *c, const st_file *file) {
     c->theta = isnan(c->theta) ? 0.5 : c->theta;
     return nn_config_check(c);
 }
+
+fathom_status checkpoint_shape(nn_shape *shape, const nn_config *c, const st_file *file) {
+    char last[64];
+    snprintf(last, sizeof last, "convs.%" PRId64 ".lin.weight", c->model == NN_SGC ? 0 : c->layers - 1);
+    bool ends = c->model == NN_GCNII;
+    *shape = (nn_shape){.nodes = 1,
+                        .entries = 1,
+                        .features = length(file, ends ? "lins.0.weight" : "convs.0.lin.weight", 1),
+                        .classes = length(file, ends ? "lins.1.weight" : last, 0)};
+    if (shape->features < 1 || shape->classes < 1)
+        return fail(FATHOM_DATA, "the checkpoint has no %s: it was made by another model or with other options",
+                    shape->features < 1 ? (ends ? "lins.0.weight" : "convs.0.lin.weight")
+                                        : (ends ? "lins.1.weight" : last));
+    return FATHOM_OK;
+}

@@ -28,8 +28,7 @@ static bool all_finite(const float *values, int64_t count) {
     return true;
 }
 
-fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
-                             metrics_definition definition) {
+fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev) {
     const int32_t counts[NN_SETS] = {set->split.train_count, set->split.val_count, set->split.test_count};
     nn_pass pass = {.training = false};
     nn_record record;
@@ -50,6 +49,13 @@ fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_s
     for (int s = 0; s < NN_SETS; s++)
         scores->accuracy[s] = counts[s] ? (double)record.correct[s] / counts[s] : NAN;
     scores->loss = loss_of(scores->logits, set);
+    scores->finite = all_finite(scores->logits, (int64_t)set->graph.nodes * set->classes);
+    return FATHOM_OK;
+}
+
+fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
+                             metrics_definition definition) {
+    TRY(train_score(scores, model, set, dev));
     metrics_input in = {.nodes = set->graph.nodes,
                         .width = set->classes,
                         .h = scores->logits,
@@ -57,8 +63,5 @@ fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_s
                         .classes = set->classes,
                         .features = &set->features,
                         .graph = &set->graph};
-    scores->finite = all_finite(scores->logits, (int64_t)set->graph.nodes * set->classes);
-    if (!scores->finite)
-        return FATHOM_OK;
-    return metrics_compute(&scores->metrics, dev, &in, definition);
+    return scores->finite ? metrics_compute(&scores->metrics, dev, &in, definition) : FATHOM_OK;
 }

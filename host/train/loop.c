@@ -350,6 +350,8 @@ static fathom_status train(run *r, double start) {
     if (status == FATHOM_NUMERIC && r->folder.path && r->now.best_epoch > 0)
         return keep_best(r, status);
     TRY(status);
+    if (r->hooks->finished)
+        TRY(r->hooks->finished(r->hooks->user, r->model));
     result->total_s = seconds() - start + c->load_s + c->open_s;
     TRY(folder_record(&r->folder, c, r->set, be_device_info(r->dev), result));
     return result->interrupted ? fail(FATHOM_INTERRUPTED, "interrupted after epoch %" PRId64 "%s", r->now.epoch,

@@ -65,6 +65,7 @@ typedef struct train_hooks { /* any may be NULL */
     void *user;
     void (*epoch)(void *user, const train_epoch *epoch);
     void (*note)(void *user, const char *text);
+    fathom_status (*finished)(void *user, const nn_model *model); /* with the best weights in place */
     const volatile sig_atomic_t *stop; /* not 0: finish the epoch, save, return FATHOM_INTERRUPTED */
 } train_hooks;
 
@@ -111,6 +112,8 @@ typedef struct train_scores {
     metrics_values metrics;
 } train_scores;
 
+/* Without metrics. */
+fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev);
 fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
                              metrics_definition definition);
 

@@ -181,6 +181,7 @@ BE_OPERATIONS(X)
 
 const be_driver cpu_driver = {.version = BE_DRIVER_VERSION,
                               .name = "cpu",
+                              .host_memory = true,
                               .list = list,
                               .describe = describe,
                               .open = open_device,

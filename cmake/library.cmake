@@ -1,0 +1,27 @@
+# The library as others see it: libfathom.so with a SONAME and only fathom_ names, and libfathom.a, one object whose own
+# names are hidden too, so that a static program may have a `fail` or a `json_new` of its own.
+# (Tests and the command link the target `fathom`, the same objects with everything to be seen.)
+set(FATHOM_OBJECTS $<TARGET_OBJECTS:fathom>)
+foreach(isa base avx2 avx512)
+    if(TARGET cpu_loops_${isa})
+        list(APPEND FATHOM_OBJECTS $<TARGET_OBJECTS:cpu_loops_${isa}>)
+    endif()
+endforeach()
+
+add_library(fathom_shared SHARED ${FATHOM_OBJECTS})
+set_target_properties(fathom_shared PROPERTIES
+    OUTPUT_NAME fathom EXPORT_NAME fathom LINKER_LANGUAGE C
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+target_include_directories(fathom_shared INTERFACE $<INSTALL_INTERFACE:include>)
+target_link_libraries(fathom_shared PRIVATE
+    PkgConfig::OPENBLAS PkgConfig::READERS OpenMP::OpenMP_C Threads::Threads m ${CMAKE_DL_LIBS})
+
+set(FATHOM_ARCHIVE ${CMAKE_BINARY_DIR}/static/libfathom.a)
+add_custom_command(OUTPUT ${FATHOM_ARCHIVE}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/static
+    COMMAND ${CMAKE_LINKER} -r -o ${CMAKE_BINARY_DIR}/static/fathom.o ${FATHOM_OBJECTS}
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${CMAKE_BINARY_DIR}/static/fathom.o
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${FATHOM_ARCHIVE}
+    COMMAND ${CMAKE_AR} rcs ${FATHOM_ARCHIVE} ${CMAKE_BINARY_DIR}/static/fathom.o
+    DEPENDS ${FATHOM_OBJECTS} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Joining libfathom.a")
+add_custom_target(fathom_archive ALL DEPENDS ${FATHOM_ARCHIVE})

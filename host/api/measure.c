@@ -1,0 +1,61 @@
+/* measure.c - metrics of over-smoothing in the public header. */
+#include "api/handles.h"
+
+fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics) {
+    if ((unsigned)metrics->definition >= METRICS_DEFINITIONS)
+        return fail(FATHOM_USAGE, "there is no definition %d of the group distance ratio", metrics->definition);
+    *definition = (metrics_definition)metrics->definition;
+    return FATHOM_OK;
+}
+
+void api_give_metrics(fathom_metrics *to, const metrics_values *from) {
+    fathom_metrics full = {.definition = to->definition, .empty_classes = from->empty_classes};
+#define X(name) full.name = from->name;
+    METRICS_LIST(X)
+#undef X
+    api_give(to, &full, sizeof full);
+}
+
+/* The metrics of h, and whatever of `set` (NULL: nothing) is there. */
+static fathom_status compute(fathom_metrics *metrics, fathom_device *device, metrics_input *in, const data_set *set,
+                             const fathom_arrays *given, metrics_definition definition) {
+    metrics_values values;
+    if (set) {
+        in->labels = given->labels ? set->labels : NULL;
+        in->classes = set->classes;
+        in->features = set->features.cols > 0 ? &set->features : NULL;
+        in->graph = given->offsets || given->from ? &set->graph : NULL;
+    }
+    api_lock(device);
+    fathom_status status = metrics_compute(&values, device->dev, in, definition);
+    api_unlock(device);
+    if (status == FATHOM_OK)
+        api_give_metrics(metrics, &values);
+    return status;
+}
+
+fathom_status fathom_measure(fathom_metrics *metrics, fathom_device *device, const float *h, int64_t nodes,
+                             int64_t width, const fathom_arrays *given) {
+    fathom_arrays arrays = {0};
+    metrics_input in = {.nodes = nodes, .width = width, .h = h};
+    metrics_definition definition = METRICS_AUTHORS;
+    data_set *set = NULL;
+    NEED(metrics);
+    NEED(device);
+    NEED(h);
+    CHECK(metrics);
+    TRY(api_definition(&definition, metrics));
+    TAKE(arrays, given);
+    if (given && arrays.nodes != nodes)
+        return fail(FATHOM_USAGE, "%s: h has %lld rows, but given->nodes is %lld", __func__, (long long)nodes,
+                    (long long)arrays.nodes);
+    if (given) {
+        data_options options = {.feature_norm = DATA_NORM_NONE, .without_split = true};
+        arrays.train = arrays.val = arrays.test = NULL;
+        arrays.train_count = arrays.val_count = arrays.test_count = 0;
+        TRY(data_from_arrays(&set, &arrays, &options, true));
+    }
+    fathom_status status = compute(metrics, device, &in, set, &arrays, definition);
+    data_free(set);
+    return status;
+}

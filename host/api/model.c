@@ -1,0 +1,200 @@
+/* model.c - networks of the public header: weights on the host, saved, loaded and run on any device. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/handles.h"
+#include "core/mem.h"
+#include "train/checkpoint.h"
+
+/* A model of `config` whose weights are still to be written. */
+static fathom_status make(fathom_model **model, const nn_config *config, const nn_shape *shape, train_preset preset) {
+    fathom_model *made = NULL;
+    fathom_status status;
+    nn_shape smallest = {.nodes = 1, .entries = 1, .features = shape->features, .classes = shape->classes};
+    TRY(mem_new(&made, 1, 1, sizeof *made, "model handle"));
+    *made = (fathom_model){.features = shape->features, .classes = shape->classes, .preset = preset};
+    TRY_OUT(nn_model_plan(&made->plan, config, &smallest));
+    TRY_OUT(mem_new(&made->weights, nn_block_len(made->plan, NN_WEIGHTS), 1, sizeof *made->weights, "weights"));
+out:
+    if (status == FATHOM_OK)
+        *model = made;
+    else
+        fathom_model_free(made);
+    return status;
+}
+
+fathom_status api_model_from(fathom_model **model, const nn_model *trained, train_preset preset) {
+    TRY(make(model, nn_model_config(trained), nn_model_shape(trained), preset));
+    fathom_status status = nn_get((*model)->weights, trained, NN_WEIGHTS);
+    if (status != FATHOM_OK) {
+        fathom_model_free(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
+void fathom_model_free(fathom_model *model) {
+    if (!model)
+        return;
+    nn_model_free(model->plan);
+    train_result_free(model->result);
+    mem_free(model->weights);
+    mem_free(model->record);
+    mem_free(model);
+}
+
+fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info *info) {
+    NEED(model);
+    NEED(info);
+    CHECK(info);
+    const nn_config *c = nn_model_config(model->plan);
+    fathom_model_info full = {.model = (int32_t)c->model,
+                              .norm = (int32_t)c->norm,
+                              .layers = c->layers,
+                              .hidden = c->hidden,
+                              .groups = c->groups,
+                              .features = model->features,
+                              .classes = model->classes,
+                              .parameters = nn_model_bytes(model->plan)->parameters,
+                              .lambda = c->lambda,
+                              .alpha = c->alpha,
+                              .theta = c->theta,
+                              .assignment_bias = c->assign_bias};
+    api_give(info, &full, sizeof full);
+    return FATHOM_OK;
+}
+
+/* ---- files ---- */
+
+fathom_status fathom_model_save(const fathom_model *model, const char *path) {
+    NEED(model);
+    NEED(path);
+    return checkpoint_save(path, model->plan, model->weights, model->batches, train_preset_name(model->preset));
+}
+
+fathom_status fathom_load_options_init(fathom_load_options *options, size_t size) {
+    nn_config unknown = checkpoint_unknown();
+    fathom_load_options defaults = {
+        .model = -1, .norm = -1, .lambda = unknown.lambda, .alpha = unknown.alpha, .theta = unknown.theta};
+    return api_init(options, size, &defaults, sizeof defaults, __func__);
+}
+
+static fathom_status config_of(nn_config *config, const fathom_load_options *o) {
+    *config = checkpoint_unknown();
+    if (o->model < -1 || o->model >= NN_CONV_COUNT || o->norm < -1 || o->norm >= NN_NORM_COUNT || o->layers < 0)
+        return fail(FATHOM_USAGE, "there is no model %d, norm %d or depth %" PRId64, o->model, o->norm, o->layers);
+    if (o->model >= 0)
+        config->model = (nn_conv_kind)o->model;
+    if (o->norm >= 0)
+        config->norm = (nn_norm_kind)o->norm;
+    config->layers = o->layers;
+    config->lambda = o->lambda;
+    config->alpha = o->alpha;
+    config->theta = o->theta;
+    return FATHOM_OK;
+}
+
+static train_preset preset_of(const nn_config *config, const st_file *file) {
+    const char *name = st_meta(file, "preset");
+    for (int p = 0; name && p < TRAIN_PRESETS; p++)
+        if (strcmp(name, train_preset_name((train_preset)p)) == 0)
+            return (train_preset)p;
+    return config->assign_bias ? TRAIN_AUTHORS : TRAIN_PYG;
+}
+
+static fathom_status load(fathom_model **model, nn_config *config, const st_file *file) {
+    nn_shape shape;
+    TRY(checkpoint_config(config, file));
+    TRY(checkpoint_shape(&shape, config, file));
+    TRY(make(model, config, &shape, preset_of(config, file)));
+    fathom_status status = checkpoint_read((*model)->weights, (*model)->plan, file);
+    if (status != FATHOM_OK) {
+        fathom_model_free(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
+fathom_status fathom_model_load(fathom_model **model, const char *path, const fathom_load_options *options) {
+    fathom_load_options given;
+    nn_config config;
+    st_file *file = NULL;
+    NEED(model);
+    *model = NULL;
+    NEED(path);
+    TRY(fathom_load_options_init(&given, sizeof given));
+    TAKE(given, options);
+    TRY(config_of(&config, &given));
+    TRY(st_load(&file, path));
+    fathom_status status = load(model, &config, file);
+    st_free(file);
+    return status == FATHOM_DATA || status == FATHOM_USAGE ? fail_prefix(status, "%s: ", path) : status;
+}
+
+/* ---- running ---- */
+
+static fathom_status check_fit(const fathom_model *model, const data_set *set) {
+    if (model->features != set->input.cols || model->classes != set->classes)
+        return fail(FATHOM_DATA,
+                    "the model takes %" PRId64 " features and knows %" PRId64 " classes, but %s has %" PRId32
+                    " features and %" PRId32 " classes: it was made for other data",
+                    model->features, model->classes, set->name, set->input.cols, set->classes);
+    return FATHOM_OK;
+}
+
+/* The network on the device, and one pass in evaluation. */
+static fathom_status evaluate(train_scores *scores, const fathom_model *model, be_device *dev, const data_set *set,
+                              metrics_definition definition, bool measure) {
+    nn_input *input = NULL;
+    nn_model *network = NULL;
+    const nn_config *config = nn_model_config(model->plan);
+    fathom_status status;
+    TRY_OUT(nn_input_make(&input, dev, set, config->model));
+    TRY_OUT(nn_model_make(&network, config, input));
+    TRY_OUT(nn_put(network, NN_WEIGHTS, model->weights));
+    TRY_OUT(measure ? train_evaluate(scores, network, set, dev, definition) : train_score(scores, network, set, dev));
+out:
+    nn_model_free(network);
+    nn_input_free(input);
+    return status;
+}
+
+fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
+                              fathom_scores *scores, fathom_metrics *metrics, float *embeddings, int64_t count) {
+    train_scores got = {0};
+    metrics_definition definition = METRICS_AUTHORS;
+    NEED(model);
+    NEED(device);
+    NEED(data);
+    const data_set *set = data->set;
+    int64_t wanted = (int64_t)set->graph.nodes * set->classes;
+    if (scores)
+        CHECK(scores);
+    if (metrics) {
+        CHECK(metrics);
+        TRY(api_definition(&definition, metrics));
+    }
+    TRY(check_fit(model, set));
+    if (embeddings && count != wanted)
+        return fail(FATHOM_USAGE, "%s: embeddings holds %" PRId64 " floats; nodes x classes are %" PRId64, __func__,
+                    count, wanted);
+    api_lock(device);
+    fathom_status status = evaluate(&got, model, device->dev, set, definition, metrics != NULL);
+    api_unlock(device);
+    if (status == FATHOM_OK) {
+        if (scores) {
+            fathom_scores full = {.train_accuracy = got.accuracy[NN_TRAIN],
+                                  .val_accuracy = got.accuracy[NN_VAL],
+                                  .test_accuracy = got.accuracy[NN_TEST],
+                                  .loss = got.loss,
+                                  .finite = got.finite};
+            api_give(scores, &full, sizeof full);
+        }
+        if (metrics)
+            api_give_metrics(metrics, &got.metrics);
+        if (embeddings)
+            memcpy(embeddings, got.logits, (size_t)wanted * sizeof *embeddings);
+    }
+    mem_free(got.logits);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* norm.c - a normalisation by itself in the public header; the work is in nn/norm_alone.c. */
+#include "api/handles.h"
+#include "core/mem.h"
+#include "nn/norm_alone.h"
+
+struct fathom_norm {
+    nn_alone *alone;
+    fathom_device *device;
+};
+
+fathom_status fathom_norm_options_init(fathom_norm_options *options, size_t size) {
+    fathom_norm_options defaults = {.kind = FATHOM_NORM_GROUP, .groups = 10, .lambda = 0.01, .momentum = 0.3};
+    return api_init(options, size, &defaults, sizeof defaults, __func__);
+}
+
+fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const fathom_norm_options *options) {
+    fathom_norm_options o;
+    fathom_norm *made = NULL;
+    NEED(norm);
+    *norm = NULL;
+    NEED(device);
+    NEED(options);
+    TRY(fathom_norm_options_init(&o, sizeof o));
+    TAKE(o, options);
+    if (o.kind <= FATHOM_NORM_NONE || o.kind > FATHOM_NORM_GROUP)
+        return fail(FATHOM_USAGE, "%s: %d is not the kind of a normalisation", __func__, o.kind);
+    nn_config config = {.model = NN_GCN,
+                        .norm = (nn_norm_kind)o.kind,
+                        .layers = 1,
+                        .hidden = 1,
+                        .groups = o.groups,
+                        .lambda = o.lambda,
+                        .momentum = o.momentum};
+    TRY(mem_new(&made, 1, 1, sizeof *made, "norm handle"));
+    made->device = device;
+    api_lock(device);
+    fathom_status status = nn_alone_make(&made->alone, device->dev, &config, o.width);
+    api_unlock(device);
+    if (status == FATHOM_OK)
+        *norm = made;
+    else
+        mem_free(made);
+    return status;
+}
+
+void fathom_norm_free(fathom_norm *norm) {
+    if (!norm)
+        return;
+    api_lock(norm->device);
+    nn_alone_free(norm->alone);
+    api_unlock(norm->device);
+    mem_free(norm);
+}
+
+static fathom_status weights_of(nn_alone_weights *to, const fathom_norm_weights *weights) {
+    fathom_norm_weights w = {0};
+    TAKE(w, weights);
+    *to = (nn_alone_weights){.gamma = w.weight,
+                             .beta = w.bias,
+                             .u = w.lin_weight,
+                             .c = w.lin_bias,
+                             .rmean = w.running_mean,
+                             .rvar = w.running_var};
+    return FATHOM_OK;
+}
+
+fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, int64_t rows,
+                                  const fathom_norm_weights *weights, int training) {
+    nn_alone_weights w;
+    NEED(norm);
+    NEED(y);
+    NEED(x);
+    TRY(weights_of(&w, weights));
+    api_lock(norm->device);
+    fathom_status status = nn_alone_forward(norm->alone, y, x, rows, &w, training != 0);
+    api_unlock(norm->device);
+    return status;
+}
+
+fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_norm_gradients *gradients,
+                                   const float *gy, const float *x, int64_t rows, const fathom_norm_weights *weights) {
+    nn_alone_weights w;
+    fathom_norm_gradients g = {0};
+    NEED(norm);
+    NEED(gx);
+    NEED(gy);
+    NEED(x);
+    TRY(weights_of(&w, weights));
+    TAKE(g, gradients);
+    nn_alone_gradients to = {.gamma = g.weight, .beta = g.bias, .u = g.lin_weight, .c = g.lin_bias};
+    api_lock(norm->device);
+    fathom_status status = nn_alone_backward(norm->alone, gx, &to, gy, x, rows, &w);
+    api_unlock(norm->device);
+    return status;
+}

@@ -1,0 +1,251 @@
+/* train.c - training through the public header: options, plan, progress callback, result and record. */
+#include <math.h>
+#include <string.h>
+
+#include "api/handles.h"
+#include "core/json.h"
+#include "core/mem.h"
+
+/* ---- options ---- */
+
+static void options_from(fathom_train_options *o, const train_config *c) {
+    o->model = (int32_t)c->net.model;
+    o->norm = (int32_t)c->net.norm;
+    o->preset = (int32_t)c->preset;
+    o->lambda_auto = c->lambda == TRAIN_LAMBDA_AUTO;
+    o->layers = c->net.layers;
+    o->hidden = c->net.hidden;
+    o->groups = c->net.groups;
+    o->lambda = o->lambda_auto ? NAN : c->net.lambda;
+    o->dropout = c->net.dropout;
+    o->momentum = c->net.momentum;
+    o->alpha = c->net.alpha;
+    o->theta = c->net.theta;
+    o->lr = c->lr;
+    o->weight_decay = c->weight_decay;
+    o->epochs = c->epochs;
+    o->patience = c->patience;
+    o->eval_every = c->eval_every;
+    o->seed = c->seed;
+    o->checkpoint_every = c->checkpoint_every;
+}
+
+fathom_status fathom_train_options_init(fathom_train_options *options, size_t size) {
+    fathom_train_options defaults = {0};
+    train_config unset = train_unset();
+    options_from(&defaults, &unset);
+    return api_init(options, size, &defaults, sizeof defaults, __func__);
+}
+
+fathom_status api_train_config(train_config *config, const fathom_train_options *options, const fathom_data *data) {
+    fathom_train_options o;
+    TRY(fathom_train_options_init(&o, sizeof o));
+    TAKE(o, options);
+    if ((unsigned)o.preset >= TRAIN_PRESETS || (unsigned)o.model >= NN_CONV_COUNT || (unsigned)o.norm >= NN_NORM_COUNT)
+        return fail(FATHOM_USAGE, "there is no preset %d, model %d or norm %d", o.preset, o.model, o.norm);
+    *config = (train_config){.net = {.model = (nn_conv_kind)o.model,
+                                     .norm = (nn_norm_kind)o.norm,
+                                     .layers = o.layers,
+                                     .hidden = o.hidden,
+                                     .groups = o.groups,
+                                     .lambda = o.lambda,
+                                     .dropout = o.dropout,
+                                     .momentum = o.momentum,
+                                     .alpha = o.alpha,
+                                     .theta = o.theta},
+                             .preset = (train_preset)o.preset,
+                             .lambda = o.lambda_auto     ? TRAIN_LAMBDA_AUTO
+                                       : isnan(o.lambda) ? TRAIN_LAMBDA_RECIPE
+                                                         : TRAIN_LAMBDA_GIVEN,
+                             .lr = o.lr,
+                             .weight_decay = o.weight_decay,
+                             .epochs = o.epochs,
+                             .patience = o.patience,
+                             .eval_every = o.eval_every,
+                             .seed = o.seed,
+                             .init = o.init,
+                             .out = o.out,
+                             .checkpoint_every = o.checkpoint_every,
+                             .resume = o.resume != 0,
+                             .fallback = o.fallback != 0,
+                             .data = data->given,
+                             .features = data->features,
+                             .labels = data->labels,
+                             .missing_rate = data->missing_rate,
+                             .feature_norm = data->feature_norm,
+                             .load_s = data->load_s};
+    return train_fill(config, data->set);
+}
+
+fathom_status fathom_train_options_fill(fathom_train_options *options, const fathom_data *data) {
+    fathom_train_options full = {0};
+    train_config config;
+    NEED(options);
+    NEED(data);
+    TRY(api_train_config(&config, options, data));
+    memcpy(&full, options, options->size);
+    options_from(&full, &config);
+    api_give(options, &full, sizeof full);
+    return FATHOM_OK;
+}
+
+/* ---- how much memory ---- */
+
+fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, const fathom_data *data,
+                                const fathom_train_options *options) {
+    train_config config;
+    nn_bytes bytes;
+    NEED(plan);
+    NEED(device);
+    NEED(data);
+    CHECK(plan);
+    TRY(api_train_config(&config, options, data));
+    nn_shape shape = nn_shape_of(data->set);
+    TRY(nn_plan_bytes(&bytes, &config.net, &shape));
+    fathom_plan full = {.parameters = bytes.parameters,
+                        .total = bytes.total,
+                        .graph = bytes.part[NN_MEM_GRAPH],
+                        .features = bytes.part[NN_MEM_FEATURES],
+                        .weights = bytes.part[NN_MEM_PARAMETERS],
+                        .activations = bytes.part[NN_MEM_ACTIVATIONS],
+                        .scratch = bytes.part[NN_MEM_SCRATCH]};
+    api_give(plan, &full, sizeof full);
+    return nn_plan_check(&bytes, &config.net, &shape, be_device_info(device->dev));
+}
+
+/* ---- running ---- */
+
+typedef struct training {
+    const fathom_train_options *options;
+    const train_config *config;
+    volatile sig_atomic_t stop;
+    fathom_model *model;
+} training;
+
+static void on_epoch(void *user, const train_epoch *e) {
+    training *t = user;
+    fathom_epoch shown = {.epoch = e->epoch,
+                          .epochs = e->epochs,
+                          .loss = e->loss,
+                          .train_accuracy = e->accuracy[NN_TRAIN],
+                          .val_accuracy = e->accuracy[NN_VAL],
+                          .test_accuracy = e->accuracy[NN_TEST],
+                          .best_epoch = e->best_epoch,
+                          .best_val = e->best_val,
+                          .best_test = e->best_test,
+                          .ms = e->ms,
+                          .seconds_left = e->seconds_left,
+                          .candidate = e->candidate};
+    if (t->options->progress && t->options->progress(t->options->user, &shown))
+        t->stop = 1;
+}
+
+static void on_note(void *user, const char *text) {
+    const training *t = user;
+    if (t->options->note)
+        t->options->note(t->options->user, text);
+}
+
+static fathom_status on_finish(void *user, const nn_model *trained) {
+    training *t = user;
+    return api_model_from(&t->model, trained, t->config->preset);
+}
+
+/* The text of run.json; an interruption stands in it too. */
+static fathom_status write_record(fathom_model *model, const train_config *config, const data_set *set,
+                                  const be_info *info, fathom_status status) {
+    struct json *doc = NULL;
+    char sentence[CORE_MESSAGE_MAX];
+    memcpy(sentence, fathom_last_error(), sizeof sentence); /* to be put back: what follows may fail */
+    TRY(json_new(&doc));
+    train_json(doc, config, set, info, model->result);
+    if (status != FATHOM_OK) {
+        json_open(doc, "error");
+        json_int(doc, "code", status);
+        json_text(doc, "message", sentence);
+        json_close(doc);
+    }
+    fathom_status printed = json_print(doc, &model->record);
+    json_free(doc);
+    return printed;
+}
+
+static fathom_status run(training *t, fathom_device *device, const data_set *set) {
+    train_hooks hooks = {.user = t, .epoch = on_epoch, .note = on_note, .finished = on_finish, .stop = &t->stop};
+    train_result *result = NULL;
+    fathom_status status = train_run(&result, t->config, set, device->dev, &hooks);
+    if (!result || !t->model) {
+        train_result_free(result);
+        return status;
+    }
+    t->model->result = result;
+    t->model->batches = result->best_epoch;
+    fathom_status written = write_record(t->model, t->config, set, be_device_info(device->dev), status);
+    return written == FATHOM_OK ? status : written;
+}
+
+fathom_status fathom_train(fathom_model **model, fathom_device *device, const fathom_data *data,
+                           const fathom_train_options *options) {
+    fathom_train_options full = {0};
+    train_config config;
+    NEED(model);
+    *model = NULL;
+    NEED(device);
+    NEED(data);
+    TAKE(full, options);
+    TRY(api_train_config(&config, options, data));
+    config.open_s = device->open_s;
+    config.threads = device->threads;
+    training t = {.options = &full, .config = &config};
+    api_lock(device);
+    fathom_status status = run(&t, device, data->set);
+    api_unlock(device);
+    if (status == FATHOM_OK || status == FATHOM_INTERRUPTED)
+        *model = t.model;
+    else
+        fathom_model_free(t.model);
+    return status;
+}
+
+/* ---- how it went ---- */
+
+static fathom_status need_result(const fathom_model *model, const char *function) {
+    return model->result ? FATHOM_OK
+                         : fail(FATHOM_USAGE,
+                                "%s: this model was loaded, not trained; fathom_evaluate tells how it does", function);
+}
+
+fathom_status fathom_model_result(const fathom_model *model, fathom_result *result) {
+    NEED(model);
+    NEED(result);
+    CHECK(result);
+    TRY(need_result(model, __func__));
+    const train_result *r = model->result;
+    fathom_result full = {.train_accuracy = r->accuracy[NN_TRAIN],
+                          .val_accuracy = r->accuracy[NN_VAL],
+                          .test_accuracy = r->accuracy[NN_TEST],
+                          .loss = r->loss,
+                          .best_epoch = r->best_epoch,
+                          .epochs = r->epochs,
+                          .lambda = r->config.net.lambda,
+                          .total_s = r->total_s,
+                          .median_epoch_ms = r->median_epoch_ms,
+                          .interrupted = r->interrupted,
+                          .stopped_early = r->stopped_early,
+                          .fell_back = r->fell_back,
+                          .candidates = r->candidates};
+    api_give(result, &full, sizeof full);
+    return FATHOM_OK;
+}
+
+fathom_status fathom_model_metrics(const fathom_model *model, fathom_metrics *metrics) {
+    NEED(model);
+    NEED(metrics);
+    CHECK(metrics);
+    TRY(need_result(model, __func__));
+    metrics->definition = FATHOM_DEFINITION_AUTHORS;
+    api_give_metrics(metrics, &model->result->metrics);
+    return FATHOM_OK;
+}
+
+const char *fathom_model_record(const fathom_model *model) { return model ? model->record : NULL; }

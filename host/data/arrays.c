@@ -1,0 +1,218 @@
+/* arrays.c - a data set from arrays of the caller instead of files. What is clean already can stay where it lies;
+ * everything else is copied into a draft and goes the way of every reader. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "data/internal.h"
+
+#define HERE "arrays"
+
+static fathom_status check_sizes(const fathom_arrays *a) {
+    if (a->nodes < 1 || a->nodes > DATA_NODES_MAX)
+        return fail(FATHOM_DATA, HERE ": a graph of %" PRId64 " nodes; 1 to %d are possible", a->nodes, DATA_NODES_MAX);
+    if (a->features < 0 || a->features > INT32_MAX)
+        return fail(FATHOM_DATA, HERE ": %" PRId64 " features; 0 to %d are possible", a->features, INT32_MAX);
+    if (a->offsets && (a->from || a->to))
+        return fail(FATHOM_USAGE, HERE ": the graph is given twice, as offsets and columns and as an edge list");
+    if (!a->offsets != !a->columns || !a->from != !a->to || a->edge_count < 0 || (a->edge_count > 0 && !a->from))
+        return fail(FATHOM_USAGE, HERE ": a graph is offsets with columns, or edge_count edges with from and to");
+    if ((a->features > 0) != (a->values != NULL) || !a->feature_offsets != !a->feature_columns ||
+        (a->feature_offsets && !a->values))
+        return fail(FATHOM_USAGE, HERE ": features are a number of them and values, and feature_offsets with "
+                                       "feature_columns when they are sparse");
+    if (a->train_count < 0 || a->val_count < 0 || a->test_count < 0 || (a->train_count > 0 && !a->train) ||
+        (a->val_count > 0 && !a->val) || (a->test_count > 0 && !a->test))
+        return fail(FATHOM_USAGE, HERE ": train, val and test are lists as long as their counts say");
+    if (a->train_count > a->nodes || a->val_count > a->nodes || a->test_count > a->nodes)
+        return fail(FATHOM_DATA, HERE ": a list of the split is longer than there are nodes");
+    if (a->classes < 0 || a->classes > DATA_CLASSES_MAX)
+        return fail(FATHOM_DATA, HERE ": %" PRId32 " classes; 0 to %d are possible", a->classes, DATA_CLASSES_MAX);
+    return FATHOM_OK;
+}
+
+/* Offsets rise from 0, every column is inside. */
+static fathom_status check_csr(const char *what, const int64_t *offsets, const int32_t *columns, int64_t rows,
+                               int64_t cols) {
+    if (offsets[0] != 0)
+        return fail(FATHOM_DATA, HERE ": the first offset of the %s is not 0", what);
+    for (int64_t r = 0; r < rows; r++)
+        if (offsets[r + 1] < offsets[r])
+            return fail(FATHOM_DATA, HERE ": offset %" PRId64 " of the %s is below the one before", r + 1, what);
+    for (int64_t e = 0; e < offsets[rows]; e++)
+        if (columns[e] < 0 || columns[e] >= cols)
+            return fail(FATHOM_DATA, HERE ": entry %" PRId64 " of the %s is column %" PRId32 ", outside 0..%" PRId64, e,
+                        what, columns[e], cols - 1);
+    return FATHOM_OK;
+}
+
+static bool ascends(const int64_t *offsets, const int32_t *columns, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t e = offsets[r] + 1; e < offsets[r + 1]; e++)
+            if (columns[e - 1] >= columns[e])
+                return false;
+    return true;
+}
+
+/* ---- the graph ---- */
+
+/* Ascending rows without self-loops, each edge in both directions: walking the rows in order meets the entries of
+ * column v with ascending u, which is how row v lists them when the pattern is symmetric. */
+static fathom_status is_clean(bool *clean, const fathom_arrays *a) {
+    int64_t *next = NULL, n = a->nodes;
+    *clean = ascends(a->offsets, a->columns, n);
+    if (!*clean)
+        return FATHOM_OK;
+    TRY(mem_new(&next, n, 1, sizeof *next, "places in the graph"));
+    memcpy(next, a->offsets, (size_t)n * sizeof *next);
+    for (int64_t u = 0; u < n && *clean; u++)
+        for (int64_t e = a->offsets[u]; e < a->offsets[u + 1] && *clean; e++) {
+            int32_t v = a->columns[e];
+            *clean = v != u && next[v] < a->offsets[v + 1] && a->columns[next[v]] == u;
+            next[v]++;
+        }
+    mem_free(next);
+    return FATHOM_OK;
+}
+
+static fathom_status list_edges(data_edges *edges, int64_t count) {
+    TRY(mem_new(&edges->from, count, 1, sizeof *edges->from, "edge list"));
+    TRY(mem_new(&edges->to, count, 1, sizeof *edges->to, "edge list"));
+    edges->count = edges->room = count;
+    return FATHOM_OK;
+}
+
+static fathom_status take_csr(data_draft *draft, const fathom_arrays *a, bool borrow) {
+    data_graph *g = &draft->set->graph;
+    bool clean;
+    TRY(check_csr("graph", a->offsets, a->columns, a->nodes, a->nodes));
+    TRY(is_clean(&clean, a));
+    if (clean && borrow) {
+        g->offsets = (int64_t *)(uintptr_t)a->offsets;
+        g->columns = (int32_t *)(uintptr_t)a->columns;
+        g->edges = a->offsets[a->nodes] / 2;
+        draft->set->borrowed |= FATHOM_BORROWED_GRAPH;
+        return FATHOM_OK;
+    }
+    TRY(list_edges(&draft->edges, a->offsets[a->nodes]));
+    for (int64_t u = 0; u < a->nodes; u++)
+        for (int64_t e = a->offsets[u]; e < a->offsets[u + 1]; e++) {
+            draft->edges.from[e] = (int32_t)u;
+            draft->edges.to[e] = a->columns[e];
+        }
+    return FATHOM_OK;
+}
+
+static fathom_status take_graph(data_draft *draft, const fathom_arrays *a, bool borrow) {
+    if (a->offsets)
+        return take_csr(draft, a, borrow);
+    for (int64_t e = 0; e < a->edge_count; e++)
+        if (a->from[e] < 0 || a->from[e] >= a->nodes || a->to[e] < 0 || a->to[e] >= a->nodes)
+            return fail(FATHOM_DATA,
+                        HERE ": edge %" PRId64 " joins %" PRId32 " and %" PRId32 "; there are nodes 0..%" PRId64, e,
+                        a->from[e], a->to[e], a->nodes - 1);
+    TRY(list_edges(&draft->edges, a->edge_count));
+    if (a->edge_count > 0) {
+        memcpy(draft->edges.from, a->from, (size_t)a->edge_count * sizeof *a->from);
+        memcpy(draft->edges.to, a->to, (size_t)a->edge_count * sizeof *a->to);
+    }
+    return FATHOM_OK;
+}
+
+/* ---- features ---- */
+
+/* Finite everywhere; *as_needed: stored as a loaded set would store them, without zeros in a sparse matrix and without
+ * minus zeros in a dense one. */
+static fathom_status check_values(bool *as_needed, int64_t *nonzeros, const fathom_arrays *a, int64_t stored) {
+    bool sparse = a->feature_offsets != NULL, minus = false;
+    *nonzeros = 0;
+    for (int64_t i = 0; i < stored; i++) {
+        if (!isfinite(a->values[i]))
+            return fail(FATHOM_DATA, HERE ": value %" PRId64 " of the features is not finite", i);
+        *nonzeros += a->values[i] != 0;
+        minus = minus || (a->values[i] == 0 && signbit(a->values[i]));
+    }
+    bool dense = (double)*nonzeros > DATA_DENSE_ABOVE * (double)a->nodes * (double)a->features;
+    *as_needed = sparse ? !dense && *nonzeros == stored && ascends(a->feature_offsets, a->feature_columns, a->nodes)
+                        : dense && !minus;
+    return FATHOM_OK;
+}
+
+static fathom_status copy_features(data_features *f, const fathom_arrays *a, int64_t stored) {
+    TRY(mem_new(&f->values, stored, 1, sizeof *f->values, "features"));
+    memcpy(f->values, a->values, (size_t)stored * sizeof *f->values);
+    if (f->dense)
+        return FATHOM_OK;
+    TRY(mem_new(&f->offsets, (size_t)a->nodes + 1, 1, sizeof *f->offsets, "feature offsets"));
+    TRY(mem_new(&f->columns, stored, 1, sizeof *f->columns, "feature columns"));
+    memcpy(f->offsets, a->feature_offsets, ((size_t)a->nodes + 1) * sizeof *f->offsets);
+    memcpy(f->columns, a->feature_columns, (size_t)stored * sizeof *f->columns);
+    return FATHOM_OK;
+}
+
+static fathom_status take_features(data_draft *draft, const fathom_arrays *a, bool borrow) {
+    data_features *f = &draft->set->features;
+    bool as_needed = false;
+    int64_t nonzeros = 0;
+    if (a->features == 0)
+        return data_features_empty(f, (int32_t)a->nodes);
+    if (a->feature_offsets)
+        TRY(check_csr("features", a->feature_offsets, a->feature_columns, a->nodes, a->features));
+    int64_t stored = a->feature_offsets ? a->feature_offsets[a->nodes] : a->nodes * a->features;
+    TRY(check_values(&as_needed, &nonzeros, a, stored));
+    *f = (data_features){.rows = (int32_t)a->nodes,
+                         .cols = (int32_t)a->features,
+                         .dense = !a->feature_offsets,
+                         .nonzeros = a->feature_offsets ? stored : nonzeros};
+    if (!borrow || !as_needed)
+        return copy_features(f, a, stored);
+    f->values = (float *)(uintptr_t)a->values;
+    f->offsets = (int64_t *)(uintptr_t)a->feature_offsets;
+    f->columns = (int32_t *)(uintptr_t)a->feature_columns;
+    draft->set->borrowed |= FATHOM_BORROWED_FEATURES;
+    return FATHOM_OK;
+}
+
+/* ---- labels and split ---- */
+
+static fathom_status take_labels(data_set *set, const fathom_arrays *a, bool borrow) {
+    set->classes = a->classes;
+    if (!a->labels)
+        return FATHOM_OK;
+    if (borrow) {
+        set->labels = (int32_t *)(uintptr_t)a->labels;
+        set->borrowed |= FATHOM_BORROWED_LABELS;
+        return FATHOM_OK;
+    }
+    TRY(mem_new(&set->labels, a->nodes, 1, sizeof *set->labels, "labels"));
+    memcpy(set->labels, a->labels, (size_t)a->nodes * sizeof *set->labels);
+    return FATHOM_OK;
+}
+
+static fathom_status take_split(data_set *set, const fathom_arrays *a) {
+    if (!a->train)
+        return FATHOM_OK;
+    data_split *own = &set->own_split;
+    const int32_t *const from[] = {a->train, a->val, a->test};
+    const int64_t counts[] = {a->train_count, a->val_count, a->test_count};
+    TRY(data_split_new(own, "public", counts[0], counts[1], counts[2]));
+    int32_t *const to[] = {own->train, own->val, own->test};
+    for (int i = 0; i < 3; i++)
+        if (counts[i] > 0)
+            memcpy(to[i], from[i], (size_t)counts[i] * sizeof *to[i]);
+    return data_split_check(own, HERE, set->graph.nodes, set->labels);
+}
+
+fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *a, bool borrow, bool values_stay) {
+    data_set *set = draft->set;
+    TRY(check_sizes(a));
+    TRY(data_copy_text(&set->name, "arrays"));
+    TRY(data_copy_text(&set->origin, "arrays"));
+    TRY(data_copy_text(&set->layout, "arrays"));
+    set->graph.nodes = (int32_t)a->nodes;
+    TRY(take_labels(set, a, borrow));
+    TRY(take_graph(draft, a, borrow));
+    TRY(take_features(draft, a, borrow && values_stay));
+    TRY(data_finish(draft));
+    return take_split(set, a);
+}
