@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# test_abi.sh - what libfathom.so shows: exactly the names of tests/abi.txt, which is also what the header declares, under
+# the SONAME that belongs to the version; libfathom.a shows the same. A name that goes away breaks programs: raise the
+# major version with it. A new name is added to the list with the header.
+# labels: asan-skip
+command -v nm >/dev/null && command -v readelf >/dev/null || skip "nm and readelf (binutils) are not installed"
+lib=$BUILD_DIR/libfathom.so archive=$BUILD_DIR/static/libfathom.a
+[ -e "$lib" ] || fail "$lib was not built"
+
+LC_ALL=C sort -c "$SOURCE_DIR/tests/abi.txt" || fail "tests/abi.txt is not in order"
+nm -D --defined-only "$lib" | awk '{print $3}' | LC_ALL=C sort >shown
+diff "$SOURCE_DIR/tests/abi.txt" shown || fail "libfathom.so shows other names than tests/abi.txt (< missing, > not listed)"
+nm -g --defined-only "$archive" | awk 'NF == 3 {print $3}' | LC_ALL=C sort >static
+diff "$SOURCE_DIR/tests/abi.txt" static || fail "libfathom.a shows other names than tests/abi.txt"
+grep -oE '\bfathom_[a-z_]+\(' "$SOURCE_DIR/include/fathom/fathom.h" | tr -d '(' | LC_ALL=C sort -u >declared
+diff "$SOURCE_DIR/tests/abi.txt" declared || fail "fathom.h declares other functions than tests/abi.txt"
+
+major=$(sed -nE 's/^#define FATHOM_VERSION_MAJOR ([0-9]+).*/\1/p' "$SOURCE_DIR/include/fathom/fathom.h")
+soname=$(readelf -d "$lib" | sed -nE 's/.*SONAME.*\[(.*)\]/\1/p')
+[ "$soname" = "libfathom.so.$major" ] || fail "the SONAME is $soname, not libfathom.so.$major"
+
+# The layout of every structure: size and offsets as programs were built with.
+structs=$(sed -nE 's/^typedef struct (fathom_[a-z_]+) \{/\1/p' "$SOURCE_DIR/include/fathom/fathom.h")
+{
+    echo '#include <stdio.h>'
+    echo '#include <fathom/fathom.h>'
+    echo 'int main(void) {'
+    for s in $structs; do echo "printf(\"%s %zu\\n\", \"$s\", sizeof($s));"; done
+    echo '}'
+} >sizes.c
+"${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$SOURCE_DIR/include" sizes.c -o sizes || fail "the header does not compile alone"
+./sizes >sizes.txt
+[ "$(uname -m)" != x86_64 ] || diff "$SOURCE_DIR/tests/abi-sizes.txt" sizes.txt ||
+    fail "structures have other sizes than tests/abi-sizes.txt: members are added at the end only, and the list follows"
+echo "$(wc -l <shown) functions, $(wc -l <sizes.txt) structures"
