@@ -41,7 +41,8 @@ static bool load(const char *path) {
 }
 
 static void find_and_load(void) {
-    static const char *const places[] = {"", "fathom/", "../lib/fathom/"};
+    /* relative to this code: in a build tree, from an installed library, from an installed command; then by full name */
+    static const char *const places[] = {"", "fathom/", MODULE_FROM_COMMAND, MODULE_INSTALLED, MODULE_PACKAGED};
     const char *named = getenv("FATHOM_MODULE_DIR");
     char path[4096], folder[4000] = "";
     Dl_info self;
@@ -61,7 +62,8 @@ static void find_and_load(void) {
         return;
     }
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s%s", folder, places[i], MODULE_FILE);
+        bool full = places[i][0] == '/';
+        snprintf(path, sizeof path, "%s%s%s%s", full ? "" : folder, full ? "" : "/", places[i], MODULE_FILE);
         if (load(path))
             return;
     }

@@ -1,0 +1,89 @@
+# `cpack --config build/CPackConfig.cmake`: Debian packages, one for each component of cmake/install.cmake:
+#   fathom          the command                 libfathom0     the shared library
+#   libfathom-dev   header, libfathom.a, .pc    fathom-opencl  the OpenCL module, which only recommends drivers
+# lintian is content but for what cmake/package/*.lintian-overrides explain (tests/test_package.sh).
+set(FATHOM_CONTACT "The fathom developers <fathom@fathom.invalid>" CACHE STRING "Maintainer of the packages")
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME fathom)
+set(CPACK_PACKAGE_CONTACT "${FATHOM_CONTACT}")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+    WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_COMPONENTS_ALL command library development)
+
+set(soname ${PROJECT_VERSION_MAJOR})
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME fathom)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS fathom-opencl)
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION
+"trainer of very deep graph neural networks
+ Trains GCN, GAT, SGC and GCNII up to a thousand layers deep with
+ differentiable group normalisation, and measures how over-smoothed their
+ representations, or those of another program, are. Computes on the CPU and,
+ with fathom-opencl, on any OpenCL device.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libfathom${soname})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS fathom-opencl)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION
+"very deep graph neural networks, shared library
+ Training, evaluation, metrics of over-smoothing, and differentiable group
+ normalisation by itself, for programs in C and every language that calls C.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfathom-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfathom${soname} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
+    "libopenblas-dev, libzip-dev, zlib1g-dev, libcjson-dev, libcurl4-openssl-dev, libssl-dev")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+"very deep graph neural networks, development files
+ Header, static library, pkg-config and CMake files of libfathom. Linking
+ statically needs the suggested packages.")
+if(TARGET fathom_opencl)
+    list(APPEND CPACK_COMPONENTS_ALL opencl)
+    set(CPACK_DEBIAN_OPENCL_PACKAGE_NAME fathom-opencl)
+    set(CPACK_DEBIAN_OPENCL_PACKAGE_SECTION science)
+    set(CPACK_DEBIAN_OPENCL_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
+    set(CPACK_DEBIAN_OPENCL_PACKAGE_ENHANCES "fathom, libfathom${soname}")
+    set(CPACK_COMPONENT_OPENCL_DESCRIPTION
+"very deep graph neural networks, OpenCL module
+ Lets fathom and libfathom compute on OpenCL devices of any vendor. The
+ driver of the device comes from its own package.")
+endif()
+
+# Runs ldconfig after the library came or went.
+file(WRITE ${CMAKE_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
+file(WRITE ${CMAKE_BINARY_DIR}/package/shlibs
+    "libfathom ${soname} libfathom${soname} (>= ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
+    ${CMAKE_BINARY_DIR}/package/triggers ${CMAKE_BINARY_DIR}/package/shlibs)
+
+# Each package says under which licence it is and what changed.
+find_program(GZIP gzip)
+configure_file(cmake/package/changelog.in ${CMAKE_BINARY_DIR}/package/changelog @ONLY)
+if(GZIP)
+    execute_process(COMMAND ${GZIP} -9nfk ${CMAKE_BINARY_DIR}/package/changelog)
+endif()
+file(READ ${CMAKE_SOURCE_DIR}/LICENSE licence)
+string(REGEX REPLACE "^MIT License\n\nCopyright[^\n]*\n\n" "" licence "${licence}")
+string(REGEX REPLACE "\n+$" "" licence "${licence}")
+string(REPLACE "\n\n" "\n.\n" licence "${licence}")
+string(REPLACE "\n" "\n " licence "${licence}")
+configure_file(cmake/package/copyright.in ${CMAKE_BINARY_DIR}/package/copyright @ONLY)
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+    string(TOUPPER ${component} upper)
+    set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+    install(FILES ${CMAKE_BINARY_DIR}/package/copyright ${CMAKE_BINARY_DIR}/package/changelog.gz
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} OPTIONAL)
+    set(overrides ${CMAKE_SOURCE_DIR}/cmake/package/${package}.lintian-overrides)
+    if(EXISTS ${overrides})
+        install(FILES ${overrides} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package}
+            COMPONENT ${component})
+    endif()
+endforeach()
+include(CPack)
