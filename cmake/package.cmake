@@ -24,17 +24,17 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS fathom-opencl)
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION
 "trainer of very deep graph neural networks
- Trains GCN, GAT, SGC and GCNII up to a thousand layers deep with
- differentiable group normalisation, and measures how over-smoothed their
- representations, or those of another program, are. Computes on the CPU and,
- with fathom-opencl, on any OpenCL device.")
+Trains GCN, GAT, SGC and GCNII up to a thousand layers deep with
+differentiable group normalisation, and measures how over-smoothed their
+representations, or those of another program, are. Computes on the CPU and,
+with fathom-opencl, on any OpenCL device.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libfathom${soname})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS fathom-opencl)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION
 "very deep graph neural networks, shared library
- Training, evaluation, metrics of over-smoothing, and differentiable group
- normalisation by itself, for programs in C and every language that calls C.")
+Training, evaluation, metrics of over-smoothing, and differentiable group
+normalisation by itself, for programs in C and every language that calls C.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfathom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfathom${soname} (= ${PROJECT_VERSION})")
@@ -42,8 +42,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
     "libopenblas-dev, libzip-dev, zlib1g-dev, libcjson-dev, libcurl4-openssl-dev, libssl-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "very deep graph neural networks, development files
- Header, static library, pkg-config and CMake files of libfathom. Linking
- statically needs the suggested packages.")
+Header, static library, pkg-config and CMake files of libfathom. Linking
+statically needs the suggested packages.")
 if(TARGET fathom_opencl)
     list(APPEND CPACK_COMPONENTS_ALL opencl)
     set(CPACK_DEBIAN_OPENCL_PACKAGE_NAME fathom-opencl)
@@ -52,8 +52,8 @@ if(TARGET fathom_opencl)
     set(CPACK_DEBIAN_OPENCL_PACKAGE_ENHANCES "fathom, libfathom${soname}")
     set(CPACK_COMPONENT_OPENCL_DESCRIPTION
 "very deep graph neural networks, OpenCL module
- Lets fathom and libfathom compute on OpenCL devices of any vendor. The
- driver of the device comes from its own package.")
+Lets fathom and libfathom compute on OpenCL devices of any vendor. The
+driver of the device comes from its own package.")
 endif()
 
 # Runs ldconfig after the library came or went.

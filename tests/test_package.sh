@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# test_package.sh - the Debian packages: CPack makes four of them, each holds what it should and needs what it must,
+# and lintian is content but for the overrides in cmake/package, which say why. labels: asan-skip
+need_command
+for tool in cpack dpkg-deb dpkg-shlibdeps file; do
+    command -v $tool >/dev/null || skip "$tool is not installed (cmake, dpkg-dev, file)"
+done
+[ -e "$BUILD_DIR/fathom_opencl.so" ] || skip "built without the OpenCL module"
+cpack --config "$BUILD_DIR/CPackConfig.cmake" -B "$PWD/packages" >log 2>&1 || fail "cpack: $(tail -5 log)"
+version=$(sed -nE 's/^#define FATHOM_VERSION_STRING "(.*)".*/\1/p' "$SOURCE_DIR/include/fathom/fathom.h")
+
+# package NAME: its file.
+package() { echo "packages/$1_${version}_$(dpkg --print-architecture).deb"; }
+field() { dpkg-deb -f "$(package "$1")" "$2"; }
+holds() { grep -qE "$2" "$1.list" || fail "$1 does not hold $2"; }
+for name in fathom libfathom0 libfathom-dev fathom-opencl; do
+    [ -f "$(package $name)" ] || fail "no package $name: $(ls packages)"
+    dpkg-deb -c "$(package $name)" >$name.list
+    holds $name "usr/share/doc/$name/copyright"
+done
+holds fathom 'usr/bin/fathom$'
+holds libfathom0 'libfathom\.so\.0 ->'
+holds libfathom-dev 'include/fathom/fathom\.h$'
+holds libfathom-dev 'libfathom\.a$'
+holds fathom-opencl 'fathom/fathom_opencl\.so$'
+[[ $(field fathom-opencl Depends) == *libclblast1* ]] || fail "the module does not depend on CLBlast"
+[[ $(field fathom-opencl Recommends) == *opencl-icd* ]] || fail "the module does not recommend a driver"
+[[ $(field fathom-opencl Depends) != *-icd,* && $(field fathom-opencl Depends) != *pocl* ]] || fail "the module depends on a driver"
+[[ $(field fathom Depends) != *[Oo]pen[Cc][Ll]* ]] || fail "the command depends on OpenCL: $(field fathom Depends)"
+[[ $(field libfathom-dev Depends) == "libfathom0 (= $version)" ]] || fail "libfathom-dev depends on $(field libfathom-dev Depends)"
+
+if command -v lintian >/dev/null; then
+    lintian --allow-root --fail-on error,warning packages/*.deb >lint 2>&1 || fail "lintian: $(cat lint)"
+    for overrides in "$SOURCE_DIR"/cmake/package/*.lintian-overrides; do
+        grep -q '^#' "$overrides" || fail "$overrides gives no reason"
+    done
+else
+    echo "lintian is not installed: not asked"
+fi
