@@ -57,7 +57,6 @@ void api_lock(fathom_device *device);
 void api_unlock(fathom_device *device);
 
 void api_give_device(fathom_device_info *to, const be_info *from);
-void api_give_metrics(fathom_metrics *to, const metrics_values *from);
 fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics);
 
 /* Options as training wants them, not yet filled from the recipe. */

@@ -8,14 +8,6 @@ fathom_status api_definition(metrics_definition *definition, const fathom_metric
     return FATHOM_OK;
 }
 
-void api_give_metrics(fathom_metrics *to, const metrics_values *from) {
-    fathom_metrics full = {.definition = to->definition, .empty_classes = from->empty_classes};
-#define X(name) full.name = from->name;
-    METRICS_LIST(X)
-#undef X
-    api_give(to, &full, sizeof full);
-}
-
 /* The metrics of h, and whatever of `set` (NULL: nothing) is there. */
 static fathom_status compute(fathom_metrics *metrics, fathom_device *device, metrics_input *in, const data_set *set,
                              const fathom_arrays *given, metrics_definition definition) {
@@ -30,7 +22,7 @@ static fathom_status compute(fathom_metrics *metrics, fathom_device *device, met
     fathom_status status = metrics_compute(&values, device->dev, in, definition);
     api_unlock(device);
     if (status == FATHOM_OK)
-        api_give_metrics(metrics, &values);
+        api_give(metrics, &values, sizeof values);
     return status;
 }
 

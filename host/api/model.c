@@ -191,7 +191,7 @@ fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, 
             api_give(scores, &full, sizeof full);
         }
         if (metrics)
-            api_give_metrics(metrics, &got.metrics);
+            api_give(metrics, &got.metrics, sizeof got.metrics);
         if (embeddings)
             memcpy(embeddings, got.logits, (size_t)wanted * sizeof *embeddings);
     }

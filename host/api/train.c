@@ -243,8 +243,7 @@ fathom_status fathom_model_metrics(const fathom_model *model, fathom_metrics *me
     NEED(metrics);
     CHECK(metrics);
     TRY(need_result(model, __func__));
-    metrics->definition = FATHOM_DEFINITION_AUTHORS;
-    api_give_metrics(metrics, &model->result->metrics);
+    api_give(metrics, &model->result->metrics, sizeof model->result->metrics);
     return FATHOM_OK;
 }
 

@@ -62,6 +62,7 @@ void progress_end(void);
 /* Prints the document on standard output; the only thing a verb prints there with --json. A verb that prints its
  * results and then fails puts the error into the document first. */
 fathom_status print_json(struct json *doc);
+void print_json_text(const char *text); /* the same of a document that the library wrote */
 void add_json_error(struct json *doc, fathom_status status);
 
 /* Escape sequences, empty where colours are not wanted: print_style(stdout, STYLE_GOOD) ... STYLE_PLAIN. */

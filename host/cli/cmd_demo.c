@@ -1,8 +1,10 @@
 /* cmd_demo.c - `fathom demo`: the same deep network twice, without and with group norm, side by side. What a newcomer
  * sees first (`./quickstart run`). */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/training.h"
+#include "core/mem.h"
 
 struct demo_options {
     struct common_options common;
@@ -19,93 +21,103 @@ static const struct opt_row rows[] = {
 };
 
 enum { PLAIN, GROUP, NETWORKS };
-static const nn_norm_kind norms[NETWORKS] = {NN_NONE, NN_GROUP};
+static const fathom_norm_kind norms[NETWORKS] = {FATHOM_NORM_NONE, FATHOM_NORM_GROUP};
+
+/* One of the two, trained. */
+struct outcome {
+    fathom_model *model;
+    fathom_result result;
+    fathom_metrics metrics;
+};
 
 static void print_row(const char *title, const char *plain, const char *group, const char *meaning) {
     printf("%-26s %12s %12s   %s%s%s\n", title, plain, group, style(stdout, STYLE_DIM), meaning,
            style(stdout, STYLE_PLAIN));
 }
 
-static void print_both(train_result *const results[NETWORKS], const data_set *set) {
-    const train_result *a = results[PLAIN], *b = results[GROUP];
+static void print_both(const struct outcome both[NETWORKS], int64_t layers, int64_t classes) {
+    const struct outcome *a = &both[PLAIN], *b = &both[GROUP];
     printf("%s%-26s %12s %12s%s\n", style(stdout, STYLE_BOLD), "", "no norm", "group norm", style(stdout, STYLE_PLAIN));
     printf("%s", style(stdout, STYLE_BOLD));
-    print_row("test accuracy", percent_text(a->accuracy[NN_TEST]), percent_text(b->accuracy[NN_TEST]), "");
-    print_row("training accuracy", percent_text(a->accuracy[NN_TRAIN]), percent_text(b->accuracy[NN_TRAIN]), "");
+    print_row("test accuracy", percent_text(a->result.test_accuracy), percent_text(b->result.test_accuracy), "");
+    print_row("training accuracy", percent_text(a->result.train_accuracy), percent_text(b->result.train_accuracy), "");
     for (int i = 0; i < SHOWN_METRICS; i++)
         print_row(shown_metrics[i].title, real_text(shown_value(&a->metrics, i), 3),
                   real_text(shown_value(&b->metrics, i), 3), shown_metrics[i].meaning);
-    print_row("milliseconds an epoch", real_text(a->median_epoch_ms, 2), real_text(b->median_epoch_ms, 2), "");
-    double gain = b->accuracy[NN_TEST] - a->accuracy[NN_TEST];
+    print_row("milliseconds an epoch", real_text(a->result.median_epoch_ms, 2), real_text(b->result.median_epoch_ms, 2),
+              "");
+    double gain = b->result.test_accuracy - a->result.test_accuracy;
     printf("\n");
     if (gain > 0.1)
         printf("Both networks are the same but for the norm. Without it, %" PRId64 " layers of averaging over\n"
                "neighbours make all nodes look alike (over-smoothing) and little can be learnt;\n"
-               "group norm keeps the %d classes apart.\n\n",
-               a->config.net.layers, set->classes);
+               "group norm keeps the %" PRId64 " classes apart.\n\n",
+               layers, classes);
     printf("Next:  fathom train --help\n"
            "       fathom train --layers 30 --norm group --out runs/deep\n");
 }
 
-static fathom_status print_both_json(train_result *const results[NETWORKS], const data_set *set, const be_info *info) {
-    struct json *doc = NULL;
-    TRY(json_new(&doc));
-    json_open_array(doc, "runs");
-    for (int i = 0; i < NETWORKS; i++) {
-        json_open(doc, NULL);
-        train_json(doc, &results[i]->config, set, info, results[i]);
-        json_close(doc);
-    }
-    json_close(doc);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+/* {"runs": [record, record]} */
+static fathom_status print_both_json(const struct outcome both[NETWORKS]) {
+    const char *a = fathom_model_record(both[PLAIN].model), *b = fathom_model_record(both[GROUP].model);
+    size_t room = strlen(a) + strlen(b) + 64;
+    char *text = NULL;
+    TRY(mem_new(&text, room, 1, 1, "JSON text"));
+    snprintf(text, room, "{\n\"runs\": [\n%s,\n%s\n]\n}", a, b);
+    print_json_text(text);
+    mem_free(text);
+    return FATHOM_OK;
 }
 
-static fathom_status run_both(const struct demo_options *o, const data_set *set, be_device *dev, double load_s) {
-    train_result *results[NETWORKS] = {NULL};
-    train_hooks hooks = training_hooks();
+static fathom_status train_one(struct outcome *to, fathom_norm_kind norm, const struct demo_options *o,
+                               const fathom_data *data, fathom_device *device) {
+    fathom_train_options options;
+    to->result.size = sizeof to->result;
+    to->metrics.size = sizeof to->metrics;
+    TRY(fathom_train_options_init(&options, sizeof options));
+    options.norm = (int32_t)norm;
+    options.layers = o->layers;
+    options.epochs = o->epochs;
+    options.seed = (uint64_t)o->choice.seed;
+    watch_training(&options);
+    TRY(say_network(&options, data, device));
+    fathom_status status = fathom_train(&to->model, device, data, &options);
+    progress_end();
+    TRY(status);
+    TRY(fathom_model_result(to->model, &to->result));
+    return fathom_model_metrics(to->model, &to->metrics);
+}
+
+static fathom_status run_both(const struct demo_options *o, const fathom_data *data, fathom_device *device) {
+    struct outcome both[NETWORKS] = {{0}};
+    fathom_data_info info = {.size = sizeof info};
     fathom_status status;
-    say_set(set);
-    for (int i = 0; i < NETWORKS; i++) {
-        train_config c = train_unset();
-        c.net.norm = norms[i];
-        c.net.layers = o->layers;
-        c.epochs = o->epochs;
-        c.seed = (uint64_t)o->choice.seed;
-        c.data = o->data;
-        c.missing_rate = o->choice.missing_rate;
-        c.feature_norm = (data_norm)o->choice.feature_norm;
-        c.threads = o->common.threads;
-        c.load_s = load_s;
-        TRY_OUT(train_fill(&c, set));
-        say_network(&c, be_device_info(dev));
-        TRY_OUT(train_run(&results[i], &c, set, dev, &hooks));
-        progress_end();
-    }
+    TRY_OUT(fathom_data_describe(data, &info));
+    TRY_OUT(say_data(data));
+    for (int i = 0; i < NETWORKS; i++)
+        TRY_OUT(train_one(&both[i], norms[i], o, data, device));
     say("%s", "");
     if (o->common.json)
-        status = print_both_json(results, set, be_device_info(dev));
+        status = print_both_json(both);
     else
-        print_both(results, set);
+        print_both(both, o->layers, info.classes);
 out:
     for (int i = 0; i < NETWORKS; i++)
-        train_result_free(results[i]);
+        fathom_model_free(both[i].model);
     return status;
 }
 
 static fathom_status run(const void *given) {
     const struct demo_options *options = given;
-    data_set *set = NULL;
-    be_device *dev = NULL;
-    double load_s;
+    fathom_data *data = NULL;
+    fathom_device *device = NULL;
     fathom_status status;
-    TRY_OUT(load_set(&set, &load_s, options->data, &options->choice));
-    TRY_OUT(open_device(&dev, &options->common));
-    TRY_OUT(run_both(options, set, dev, load_s));
+    TRY_OUT(load_data(&data, options->data, &options->choice));
+    TRY_OUT(open_handle(&device, &options->common));
+    TRY_OUT(run_both(options, data, device));
 out:
-    be_close(dev);
-    data_free(set);
+    fathom_device_close(device);
+    fathom_data_free(data);
     return status;
 }
 

@@ -9,7 +9,6 @@
 #include "core/file.h"
 #include "core/mem.h"
 #include "core/npy.h"
-#include "train/checkpoint.h"
 
 struct eval_options {
     struct common_options common;
@@ -43,66 +42,75 @@ static const struct opt_row rows[] = {
     OPT_REAL(struct eval_options, theta, "theta", 0, "T", NULL, 0, 1e3, NULL, "instead of the checkpoint's"),
 };
 
-static nn_config asked_for(const struct eval_options *o) {
-    nn_config c = checkpoint_unknown();
-    if (o->model >= 0)
-        c.model = (nn_conv_kind)o->model;
-    if (o->norm >= 0)
-        c.norm = (nn_norm_kind)o->norm;
-    c.layers = o->layers;
+static fathom_status load_model(fathom_model **model, const struct eval_options *o) {
+    fathom_load_options known;
+    TRY(fathom_load_options_init(&known, sizeof known));
+    known.model = o->model; /* -1: not given */
+    known.norm = o->norm;
+    known.layers = o->layers;
     if (opt_given(&o->common, &o->lambda))
-        c.lambda = o->lambda;
+        known.lambda = o->lambda;
     if (opt_given(&o->common, &o->alpha))
-        c.alpha = o->alpha;
+        known.alpha = o->alpha;
     if (opt_given(&o->common, &o->theta))
-        c.theta = o->theta;
-    return c;
+        known.theta = o->theta;
+    return fathom_model_load(model, o->checkpoint, &known);
 }
 
 /* ---- outputs ---- */
 
 /* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
-static fathom_status save_predictions(const char *path, const float *logits, const data_set *set) {
+static fathom_status save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes) {
     char *text = NULL;
-    size_t used = 0, room = 64 * ((size_t)set->graph.nodes + 1);
+    size_t used = 0, room = 64 * ((size_t)nodes + 1);
     TRY(mem_new(&text, room, 1, 1, "predictions"));
     used += (size_t)snprintf(text, room, "node,class,probability\n");
-    for (int32_t v = 0; v < set->graph.nodes; v++) {
-        const float *z = logits + (int64_t)v * set->classes;
-        int32_t best = 0;
+    for (int64_t v = 0; v < nodes; v++) {
+        const float *z = logits + v * classes;
+        int64_t best = 0;
         double total = 0;
-        for (int32_t c = 1; c < set->classes; c++)
+        for (int64_t c = 1; c < classes; c++)
             best = z[c] > z[best] ? c : best;
-        for (int32_t c = 0; c < set->classes; c++)
+        for (int64_t c = 0; c < classes; c++)
             total += exp((double)z[c] - (double)z[best]);
-        used += (size_t)snprintf(text + used, room - used, "%d,%d,%.6f\n", v, best, 1 / total);
+        used += (size_t)snprintf(text + used, room - used, "%" PRId64 ",%" PRId64 ",%.6f\n", v, best, 1 / total);
     }
     fathom_status status = file_replace(path, &(file_piece){text, used}, 1);
     mem_free(text);
     return status;
 }
 
-static fathom_status save_outputs(const struct eval_options *o, const train_scores *scores, const data_set *set) {
+/* What came of it. */
+struct outcome {
+    fathom_model_info model;
+    fathom_scores scores;
+    fathom_metrics metrics;
+    float *rows; /* nodes x classes */
+    int64_t nodes, classes;
+};
+
+static fathom_status save_outputs(const struct eval_options *o, const struct outcome *e) {
     if (o->logits)
-        TRY(npy_save_float(o->logits, scores->logits, set->graph.nodes, set->classes));
+        TRY(npy_save_float(o->logits, e->rows, e->nodes, e->classes));
     if (o->embeddings)
-        TRY(npy_save_float(o->embeddings, scores->logits, set->graph.nodes, set->classes));
-    return o->predictions ? save_predictions(o->predictions, scores->logits, set) : FATHOM_OK;
+        TRY(npy_save_float(o->embeddings, e->rows, e->nodes, e->classes));
+    return o->predictions ? save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
 }
 
-static void add_config(struct json *doc, const nn_config *c, const struct eval_options *o, const data_set *set) {
+static void add_config(struct json *doc, const fathom_model_info *m, const struct eval_options *o,
+                       const data_set *set) {
     json_open(doc, "config");
     json_text(doc, "checkpoint", o->checkpoint);
     json_text(doc, "data", o->data);
-    json_text(doc, "model", nn_conv_name(c->model));
-    json_text(doc, "norm", nn_norm_name(c->norm));
-    json_int(doc, "layers", c->layers);
-    json_int(doc, "hidden", c->hidden);
-    json_int(doc, "groups", c->groups);
-    json_real(doc, "lambda", c->lambda);
-    json_real(doc, "alpha", c->alpha);
-    json_real(doc, "theta", c->theta);
-    json_bool(doc, "assignment_bias", c->assign_bias);
+    json_text(doc, "model", nn_conv_name((nn_conv_kind)m->model));
+    json_text(doc, "norm", nn_norm_name((nn_norm_kind)m->norm));
+    json_int(doc, "layers", m->layers);
+    json_int(doc, "hidden", m->hidden);
+    json_int(doc, "groups", m->groups);
+    json_real(doc, "lambda", m->lambda);
+    json_real(doc, "alpha", m->alpha);
+    json_real(doc, "theta", m->theta);
+    json_bool(doc, "assignment_bias", m->assignment_bias);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", o->choice.missing_rate);
     json_text(doc, "feature_norm", o->choice.feature_norm == DATA_NORM_ROW ? "row" : "none");
@@ -110,22 +118,22 @@ static void add_config(struct json *doc, const nn_config *c, const struct eval_o
     json_close(doc);
 }
 
-static fathom_status print_scores_json(const struct eval_options *o, const nn_config *c, const train_scores *scores,
-                                       const data_set *set, const be_info *info) {
+static fathom_status print_json_scores(const struct eval_options *o, const struct outcome *e, const data_set *set,
+                                       const be_info *info) {
     struct json *doc = NULL;
     TRY(json_new(&doc));
     json_text(doc, "fathom", fathom_version());
     train_json_data(doc, set);
-    add_config(doc, c, o, set);
+    add_config(doc, &e->model, o, set);
     train_json_device(doc, info);
     json_open(doc, "result");
-    json_real(doc, "test_accuracy", scores->accuracy[NN_TEST]);
-    json_real(doc, "val_accuracy", scores->accuracy[NN_VAL]);
-    json_real(doc, "train_accuracy", scores->accuracy[NN_TRAIN]);
+    json_real(doc, "test_accuracy", e->scores.test_accuracy);
+    json_real(doc, "val_accuracy", e->scores.val_accuracy);
+    json_real(doc, "train_accuracy", e->scores.train_accuracy);
     json_null(doc, "best_epoch");
     json_null(doc, "epochs");
-    json_real(doc, "loss", scores->loss);
-    train_json_metrics(doc, &scores->metrics);
+    json_real(doc, "loss", e->scores.loss);
+    train_json_metrics(doc, &e->metrics);
     json_text(doc, "definition", metrics_definition_name((metrics_definition)o->definition));
     json_close(doc);
     json_text(doc, "status", "ok");
@@ -134,60 +142,59 @@ static fathom_status print_scores_json(const struct eval_options *o, const nn_co
     return status;
 }
 
-static void print_scores(const nn_config *c, const train_scores *scores) {
-    say("%s, %" PRId64 " layers, %s norm", nn_conv_name(c->model), c->layers, nn_norm_name(c->norm));
+static void print_scores(const struct outcome *e) {
+    say("%s, %" PRId64 " layers, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
+        nn_norm_name((nn_norm_kind)e->model.norm));
     printf("%s%-26s %10s%s   validation %s, training %s\n", style(stdout, STYLE_BOLD), "test accuracy",
-           percent_text(scores->accuracy[NN_TEST]), style(stdout, STYLE_PLAIN), percent_text(scores->accuracy[NN_VAL]),
-           percent_text(scores->accuracy[NN_TRAIN]));
-    print_metrics(&scores->metrics);
+           percent_text(e->scores.test_accuracy), style(stdout, STYLE_PLAIN), percent_text(e->scores.val_accuracy),
+           percent_text(e->scores.train_accuracy));
+    print_metrics(&e->metrics);
 }
 
 /* ---- the run ---- */
 
-static fathom_status evaluate(const struct eval_options *o, const st_file *file, const data_set *set, be_device *dev) {
-    nn_config config = asked_for(o);
-    nn_input *input = NULL;
-    nn_model *model = NULL;
-    train_scores scores = {0};
-    fathom_status status;
-    TRY_OUT(checkpoint_config(&config, file));
-    TRY_OUT(nn_input_make(&input, dev, set, config.model));
-    TRY_OUT(nn_model_make(&model, &config, input));
-    TRY_OUT(checkpoint_load(model, file));
-    TRY_OUT(train_evaluate(&scores, model, set, dev, (metrics_definition)o->definition));
-    if (!scores.finite)
+static fathom_status evaluate(struct outcome *e, const struct eval_options *o, const fathom_model *model,
+                              const fathom_data *data, fathom_device *device) {
+    fathom_data_info set = {.size = sizeof set};
+    *e = (struct outcome){.model.size = sizeof e->model, .scores.size = sizeof e->scores};
+    e->metrics = (fathom_metrics){.size = sizeof e->metrics, .definition = o->definition};
+    TRY(fathom_model_describe(model, &e->model));
+    TRY(fathom_data_describe(data, &set));
+    e->nodes = set.nodes;
+    e->classes = set.classes;
+    TRY(mem_new(&e->rows, e->nodes, e->classes, sizeof *e->rows, "logits"));
+    fathom_status status =
+        fathom_evaluate(model, device, data, &e->scores, &e->metrics, e->rows, e->nodes * e->classes);
+    if (status == FATHOM_DATA || status == FATHOM_USAGE)
+        return fail_prefix(status, "%s: ", o->checkpoint);
+    TRY(status);
+    if (!e->scores.finite)
         say("the representations are not all finite: there are no metrics of them");
-    TRY_OUT(save_outputs(o, &scores, set));
-    if (o->common.json)
-        TRY_OUT(print_scores_json(o, &config, &scores, set, be_device_info(dev)));
-    else
-        print_scores(&config, &scores);
-out:
-    mem_free(scores.logits);
-    nn_model_free(model);
-    nn_input_free(input);
-    return status;
+    return save_outputs(o, e);
 }
 
 static fathom_status run(const void *given) {
     const struct eval_options *o = given;
-    st_file *file = NULL;
-    data_set *set = NULL;
-    be_device *dev = NULL;
-    double seconds;
+    struct outcome e = {0};
+    fathom_model *model = NULL;
+    fathom_data *data = NULL;
+    fathom_device *device = NULL;
     fathom_status status;
-    TRY_OUT(st_load(&file, o->checkpoint));
-    TRY_OUT(load_set(&set, &seconds, o->data, &o->choice));
+    TRY_OUT(load_model(&model, o));
+    TRY_OUT(load_data(&data, o->data, &o->choice));
     if (!o->common.json)
-        say_set(set);
-    TRY_OUT(open_device(&dev, &o->common));
-    status = evaluate(o, file, set, dev);
-    if (status == FATHOM_DATA || status == FATHOM_USAGE)
-        status = fail_prefix(status, "%s: ", o->checkpoint);
+        TRY_OUT(say_data(data));
+    TRY_OUT(open_handle(&device, &o->common));
+    TRY_OUT(evaluate(&e, o, model, data, device));
+    if (o->common.json)
+        status = print_json_scores(o, &e, data->set, be_device_info(device->dev));
+    else
+        print_scores(&e);
 out:
-    be_close(dev);
-    data_free(set);
-    st_free(file);
+    mem_free(e.rows);
+    fathom_device_close(device);
+    fathom_data_free(data);
+    fathom_model_free(model);
     return status;
 }
 

@@ -29,8 +29,7 @@ struct gathered {
     float *h, *x;
     int32_t *labels;
     int64_t nodes, width, label_count, x_rows, x_cols;
-    data_set *set;
-    data_features features;
+    fathom_data *set;
 };
 
 static bool is_npz(const char *path) {
@@ -53,25 +52,29 @@ out:
 }
 
 /* Neither split nor missing features matter here. A bare graph needs the labels and features that stand beside it. */
-static fathom_status load_whole(data_set **set, const struct metrics_options *o) {
-    data_options options = data_from_choice(&o->choice);
-    options.without_split = true;
+static fathom_status load_whole(fathom_data **set, const struct metrics_options *o) {
+    fathom_data_options options = options_from_choice(&o->choice);
+    options.without_split = 1;
     options.split = options.features = options.labels = NULL;
     options.missing_rate = 0;
-    fathom_status status = data_load(set, o->data, &options);
+    fathom_status status = fathom_data_load(set, o->data, &options);
     if (status == FATHOM_OK || (!o->choice.features && !o->choice.labels))
         return status;
     options.features = o->choice.features;
     options.labels = o->choice.labels;
-    return data_load(set, o->data, &options);
+    return fathom_data_load(set, o->data, &options);
 }
 
 static fathom_status read_set(struct gathered *g, const struct metrics_options *o) {
+    fathom_data_info info = {.size = sizeof info};
+    const char *note;
     TRY(load_whole(&g->set, o));
-    say_notes(g->set);
-    if (g->set->graph.nodes != g->nodes)
-        return fail(FATHOM_DATA, "%s has %lld rows, but %s has %d nodes", o->embeddings, (long long)g->nodes,
-                    g->set->name, g->set->graph.nodes);
+    TRY(fathom_data_describe(g->set, &info));
+    for (int32_t i = 0; (note = fathom_data_note(g->set, i)); i++)
+        say("note: %s: %s", info.name, note);
+    if (info.nodes != g->nodes)
+        return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld nodes", o->embeddings, (long long)g->nodes,
+                    info.name, (long long)info.nodes);
     return FATHOM_OK;
 }
 
@@ -92,8 +95,6 @@ static fathom_status read_features(struct gathered *g, const struct metrics_opti
     if (g->x_rows != g->nodes || g->x_cols < 1 || g->x_cols > INT32_MAX)
         return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", o->embeddings, (long long)g->nodes,
                     o->choice.features, (long long)g->x_rows);
-    g->features =
-        (data_features){.rows = (int32_t)g->x_rows, .cols = (int32_t)g->x_cols, .dense = true, .values = g->x};
     return FATHOM_OK;
 }
 
@@ -105,26 +106,25 @@ static fathom_status read_rest(struct gathered *g, const struct metrics_options 
     return o->choice.features ? read_features(g, o) : FATHOM_OK;
 }
 
-static metrics_input input_of(const struct gathered *g) {
-    metrics_input in = {.nodes = g->nodes, .width = g->width, .h = g->h};
-    if (g->set) {
-        in.labels = g->set->labels;
-        in.classes = g->set->classes;
-        in.features = &g->set->features;
-        in.graph = &g->set->graph;
+/* What is known about the nodes: the set, and in front of it what came with the embeddings. */
+static fathom_status known_of(fathom_arrays *known, const struct gathered *g) {
+    *known = (fathom_arrays){.size = sizeof *known, .nodes = g->nodes};
+    if (g->set)
+        TRY(fathom_data_view(g->set, known));
+    if (g->labels) {
+        known->labels = g->labels;
+        known->classes = 0;
     }
-    if (g->labels) { /* those that came with the embeddings */
-        in.labels = g->labels;
-        in.classes = 0;
-        for (int64_t v = 0; v < g->nodes; v++)
-            in.classes = g->labels[v] >= in.classes ? g->labels[v] + 1 : in.classes;
+    if (g->x) {
+        known->features = g->x_cols;
+        known->values = g->x;
+        known->feature_offsets = NULL;
+        known->feature_columns = NULL;
     }
-    if (g->x)
-        in.features = &g->features;
-    return in;
+    return FATHOM_OK;
 }
 
-static fathom_status print_values(const metrics_values *values, const struct metrics_options *o, const be_info *info,
+static fathom_status print_values(const fathom_metrics *values, const struct metrics_options *o, const be_info *info,
                                   const struct gathered *g) {
     const char *definition = metrics_definition_name((metrics_definition)o->definition);
     struct json *doc = NULL;
@@ -140,7 +140,7 @@ static fathom_status print_values(const metrics_values *values, const struct met
     json_int(doc, "nodes", g->nodes);
     json_int(doc, "width", g->width);
     if (g->set)
-        train_json_data(doc, g->set);
+        train_json_data(doc, g->set->set);
     train_json_device(doc, info);
     json_text(doc, "definition", definition);
     train_json_metrics(doc, values);
@@ -152,18 +152,19 @@ static fathom_status print_values(const metrics_values *values, const struct met
 static fathom_status run(const void *given) {
     const struct metrics_options *o = given;
     struct gathered g = {0};
-    be_device *dev = NULL;
-    metrics_values values;
+    fathom_device *device = NULL;
+    fathom_metrics values = {.size = sizeof values, .definition = o->definition};
+    fathom_arrays known;
     fathom_status status;
     TRY_OUT(read_embeddings(&g, o->embeddings));
     TRY_OUT(read_rest(&g, o));
-    TRY_OUT(open_device(&dev, &o->common));
-    metrics_input in = input_of(&g);
-    TRY_OUT(metrics_compute(&values, dev, &in, (metrics_definition)o->definition));
-    TRY_OUT(print_values(&values, o, be_device_info(dev), &g));
+    TRY_OUT(known_of(&known, &g));
+    TRY_OUT(open_handle(&device, &o->common));
+    TRY_OUT(fathom_measure(&values, device, g.h, g.nodes, g.width, &known));
+    TRY_OUT(print_values(&values, o, be_device_info(device->dev), &g));
 out:
-    be_close(dev);
-    data_free(g.set);
+    fathom_device_close(device);
+    fathom_data_free(g.set);
     mem_free(g.h);
     mem_free(g.x);
     mem_free(g.labels);

@@ -213,7 +213,7 @@ static fathom_status sweep(const S *o, const lab_recipe *recipe) {
                                  .jobs = (int)o->jobs,
                                  .threads = (int)o->common.threads,
                                  .command = command.bytes,
-                                 .stop = training_hooks().stop,
+                                 .stop = watch_signals(),
                                  .progress = on_progress};
     fathom_status status = lab_sweep(&result, recipe, &options);
     progress_end();

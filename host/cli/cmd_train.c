@@ -38,146 +38,158 @@ static const struct opt_row rows[] = {
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
 };
 
-static train_config config_of(const struct train_options *o) {
-    train_config c = train_unset();
-    c.net.model = (nn_conv_kind)o->model;
-    c.net.norm = (nn_norm_kind)o->norm;
-    c.net.layers = o->layers;
-    c.net.hidden = o->hidden;
-    c.net.groups = o->groups; /* 0: not given */
-    c.net.dropout = o->dropout;
-    c.net.alpha = o->alpha;
-    c.net.theta = o->theta;
-    c.preset = (train_preset)o->preset;
+static fathom_status options_of(fathom_train_options *to, const struct train_options *o) {
+    TRY(fathom_train_options_init(to, sizeof *to));
+    to->model = o->model;
+    to->norm = o->norm;
+    to->preset = o->preset;
+    to->layers = o->layers;
+    to->hidden = o->hidden;
+    to->groups = o->groups; /* 0: not given */
+    to->dropout = o->dropout;
+    to->alpha = o->alpha;
+    to->theta = o->theta;
     if (option_set(o, &o->lambda)) {
-        c.lambda = isnan(o->lambda) ? TRAIN_LAMBDA_AUTO : TRAIN_LAMBDA_GIVEN;
-        c.net.lambda = o->lambda;
+        to->lambda_auto = isnan(o->lambda);
+        to->lambda = o->lambda;
     }
     if (option_set(o, &o->lr))
-        c.lr = o->lr;
+        to->lr = o->lr;
     if (option_set(o, &o->weight_decay))
-        c.weight_decay = o->weight_decay;
-    c.epochs = o->epochs;
-    c.patience = o->patience;
-    c.eval_every = o->eval_every;
-    c.seed = (uint64_t)o->choice.seed;
-    c.init = o->init;
-    c.out = o->out;
-    c.checkpoint_every = o->checkpoint_every;
-    c.resume = o->resume;
-    c.data = o->data;
-    c.features = o->choice.features;
-    c.labels = o->choice.labels;
-    c.missing_rate = o->choice.missing_rate;
-    c.feature_norm = (data_norm)o->choice.feature_norm;
-    c.threads = o->common.threads;
-    c.fallback = o->fallback >= 0 ? o->fallback == 0 : strcmp(o->common.device, "auto") == 0;
-    return c;
+        to->weight_decay = o->weight_decay;
+    to->epochs = o->epochs;
+    to->patience = o->patience;
+    to->eval_every = o->eval_every;
+    to->seed = (uint64_t)o->choice.seed;
+    to->init = o->init;
+    to->out = o->out;
+    to->checkpoint_every = o->checkpoint_every;
+    to->resume = o->resume;
+    to->fallback = o->fallback >= 0 ? o->fallback == 0 : strcmp(o->common.device, "auto") == 0;
+    return FATHOM_OK;
 }
 
 /* ---- what is printed ---- */
 
-static fathom_status print_json_result(const train_config *c, const data_set *set, const be_info *info,
-                                       const train_result *result, fathom_status status) {
+static fathom_status print_result(const fathom_model *model, const fathom_data *data, const char *out) {
+    fathom_result r = {.size = sizeof r};
+    fathom_metrics metrics = {.size = sizeof metrics};
+    fathom_data_info info = {.size = sizeof info};
+    TRY(fathom_model_result(model, &r));
+    TRY(fathom_model_metrics(model, &metrics));
+    TRY(fathom_data_describe(data, &info));
+    printf("%s%-26s %10s%s   validation %s, training %s, after epoch %" PRId64 " of %" PRId64 "%s\n",
+           style(stdout, STYLE_BOLD), "test accuracy", percent_text(r.test_accuracy), style(stdout, STYLE_PLAIN),
+           percent_text(r.val_accuracy), percent_text(r.train_accuracy), r.best_epoch, r.epochs,
+           r.stopped_early ? ", stopped early" : "");
+    print_metrics(&metrics);
+    if (r.candidates > 0)
+        printf("%-26s %10g   of %d candidates, on %d validation nodes\n", "lambda", r.lambda, r.candidates,
+               (int)info.val_count);
+    say("%.1f s, %.2f ms an epoch", r.total_s, r.median_epoch_ms);
+    if (out)
+        say("the run is in %s: model.safetensors, epochs.jsonl, run.json", out);
+    return FATHOM_OK;
+}
+
+/* Where the bytes go, in the words of nn_memory_name. */
+enum { PARTS = NN_MEM_COUNT };
+static void parts_of(int64_t part[PARTS], const fathom_plan *plan) {
+    part[NN_MEM_GRAPH] = plan->graph;
+    part[NN_MEM_FEATURES] = plan->features;
+    part[NN_MEM_PARAMETERS] = plan->weights;
+    part[NN_MEM_ACTIVATIONS] = plan->activations;
+    part[NN_MEM_SCRATCH] = plan->scratch;
+}
+
+static fathom_status dry_run_json(const train_config *c, const fathom_data *data, const fathom_device *device,
+                                  const fathom_plan *plan, fathom_status status) {
+    const be_info *info = be_device_info(device->dev);
+    int64_t part[PARTS];
     struct json *doc = NULL;
+    parts_of(part, plan);
     TRY(json_new(&doc));
-    train_json(doc, c, set, info, result);
+    train_json_data(doc, data->set);
+    train_json_config(doc, c, data->set);
+    train_json_device(doc, info);
+    json_open(doc, "memory");
+    json_int(doc, "planned_bytes", plan->total);
+    for (int i = 0; i < PARTS; i++)
+        json_int(doc, nn_memory_name((nn_memory)i), part[i]);
+    json_int(doc, "device_bytes", info->memory_bytes);
+    json_close(doc);
+    json_int(doc, "parameters", plan->parameters);
+    json_text(doc, "status", "dry_run");
     if (status != FATHOM_OK)
         add_json_error(doc, status);
     fathom_status printed = print_json(doc);
     json_free(doc);
-    return printed;
+    return status == FATHOM_OK ? printed : status;
 }
 
-static void print_result(const train_result *r, const data_set *set) {
-    printf("%s%-26s %10s%s   validation %s, training %s, after epoch %" PRId64 " of %" PRId64 "%s\n",
-           style(stdout, STYLE_BOLD), "test accuracy", percent_text(r->accuracy[NN_TEST]), style(stdout, STYLE_PLAIN),
-           percent_text(r->accuracy[NN_VAL]), percent_text(r->accuracy[NN_TRAIN]), r->best_epoch, r->epochs,
-           r->stopped_early ? ", stopped early" : "");
-    print_metrics(&r->metrics);
-    if (r->candidates > 0)
-        printf("%-26s %10g   of %d candidates, on %d validation nodes\n", "lambda", r->config.net.lambda, r->candidates,
-               set->split.val_count);
-    say("%.1f s, %.2f ms an epoch", r->total_s, r->median_epoch_ms);
-    if (r->config.out)
-        say("the run is in %s: model.safetensors, epochs.jsonl, run.json", r->config.out);
-}
-
-static fathom_status dry_run(const train_config *c, const data_set *set, const be_info *info, bool json) {
-    nn_shape shape = nn_shape_of(set);
-    nn_bytes bytes;
-    TRY(nn_plan_bytes(&bytes, &c->net, &shape));
-    fathom_status status = nn_plan_check(&bytes, &c->net, &shape, info);
-    if (json) {
-        struct json *doc = NULL;
-        TRY(json_new(&doc));
-        train_json_data(doc, set);
-        train_json_config(doc, c, set);
-        train_json_device(doc, info);
-        json_open(doc, "memory");
-        json_int(doc, "planned_bytes", bytes.total);
-        for (int i = 0; i < NN_MEM_COUNT; i++)
-            json_int(doc, nn_memory_name((nn_memory)i), bytes.part[i]);
-        json_int(doc, "device_bytes", info->memory_bytes);
-        json_close(doc);
-        json_int(doc, "parameters", bytes.parameters);
-        json_text(doc, "status", "dry_run");
-        if (status != FATHOM_OK)
-            add_json_error(doc, status);
-        fathom_status printed = print_json(doc);
-        json_free(doc);
-        return status == FATHOM_OK ? printed : status;
-    }
-    say_set(set);
-    say_network(c, info);
-    printf("preset %s: assignment %s bias, momentum %g\n", train_preset_name(c->preset),
-           c->net.assign_bias ? "with" : "without", c->net.momentum);
-    printf("%-26s %10s\n", "trained numbers", count_text(bytes.parameters));
-    for (int i = 0; i < NN_MEM_COUNT; i++)
-        printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)bytes.part[i]));
-    printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)bytes.total),
-           bytes_text((uint64_t)info->memory_bytes), info->word);
+static fathom_status dry_run(const fathom_train_options *options, const fathom_data *data, const fathom_device *device,
+                             bool json) {
+    train_config c;
+    fathom_plan plan = {.size = sizeof plan};
+    int64_t part[PARTS];
+    TRY(api_train_config(&c, options, data));
+    c.threads = device->threads;
+    fathom_status status = fathom_train_plan(&plan, device, data, options);
+    if (plan.total == 0)
+        return status;
+    if (json)
+        return dry_run_json(&c, data, device, &plan, status);
+    parts_of(part, &plan);
+    TRY(say_data(data));
+    TRY(say_network(options, data, device));
+    printf("preset %s: assignment %s bias, momentum %g\n", train_preset_name(c.preset),
+           c.net.assign_bias ? "with" : "without", c.net.momentum);
+    printf("%-26s %10s\n", "trained numbers", count_text(plan.parameters));
+    for (int i = 0; i < PARTS; i++)
+        printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)part[i]));
+    printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)plan.total),
+           bytes_text((uint64_t)be_device_info(device->dev)->memory_bytes), be_device_info(device->dev)->word);
     return status;
 }
 
-static fathom_status train_on(train_config *c, const data_set *set, be_device *dev, const struct train_options *o) {
-    const be_info *info = be_device_info(dev);
-    train_hooks hooks = training_hooks();
-    train_result *result = NULL;
+static fathom_status train_on(fathom_train_options *options, const fathom_data *data, fathom_device *device,
+                              const struct train_options *o) {
+    fathom_model *model = NULL;
     if (o->dry_run)
-        return dry_run(c, set, info, o->common.json);
-    say_set(set);
-    say_network(c, info);
-    fathom_status status = train_run(&result, c, set, dev, &hooks);
+        return dry_run(options, data, device, o->common.json);
+    TRY(say_data(data));
+    TRY(say_network(options, data, device));
+    watch_training(options);
+    fathom_status status = fathom_train(&model, device, data, options);
     progress_end();
-    if (result && o->common.json) {
-        fathom_status printed = print_json_result(c, set, info, result, status);
+    if (model && o->common.json) {
+        print_json_text(fathom_model_record(model));
+    } else if (model) {
+        fathom_status printed = print_result(model, data, o->out);
         status = status == FATHOM_OK ? printed : status;
-    } else if (result) {
-        print_result(result, set);
     }
-    train_result_free(result);
+    fathom_model_free(model);
     return status;
 }
 
 static fathom_status run(const void *given) {
     struct train_options options = *(const struct train_options *)given;
     struct resumed resumed = {0};
-    data_set *set = NULL;
-    be_device *dev = NULL;
+    fathom_train_options config, filled;
+    fathom_data *data = NULL;
+    fathom_device *device = NULL;
     fathom_status status;
     if (options.resume)
         TRY_OUT(resume_options(&options, &resumed, rows, sizeof rows / sizeof *rows));
-    train_config config = config_of(&options);
-    TRY_OUT(load_set(&set, &config.load_s, options.data, &options.choice));
-    TRY_OUT(train_fill(&config, set));
-    double start = now_seconds();
-    TRY_OUT(open_device(&dev, &options.common));
-    config.open_s = now_seconds() - start;
-    TRY_OUT(train_on(&config, set, dev, &options));
+    TRY_OUT(options_of(&config, &options));
+    TRY_OUT(load_data(&data, options.data, &options.choice));
+    filled = config;
+    TRY_OUT(fathom_train_options_fill(&filled, data)); /* what is wrong is said before a device is opened */
+    TRY_OUT(open_handle(&device, &options.common));
+    TRY_OUT(train_on(&config, data, device, &options));
 out:
-    be_close(dev);
-    data_free(set);
+    fathom_device_close(device);
+    fathom_data_free(data);
     resume_free(&resumed);
     return status;
 }

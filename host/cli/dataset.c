@@ -11,12 +11,26 @@ double now_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-fathom_status load_set(data_set **set, double *seconds, const char *data, const struct data_choice *choice) {
-    double start = now_seconds();
-    data_options options = data_from_choice(choice);
-    TRY(data_load(set, data, &options));
-    say_notes(*set);
-    *seconds = now_seconds() - start;
+fathom_data_options options_from_choice(const struct data_choice *choice) {
+    fathom_data_options options;
+    fathom_data_options_init(&options, sizeof options);
+    options.split = choice->split;
+    options.seed = (uint64_t)choice->seed;
+    options.normalise = choice->feature_norm == 0;
+    options.missing_rate = choice->missing_rate;
+    options.features = choice->features;
+    options.labels = choice->labels;
+    return options;
+}
+
+fathom_status load_data(fathom_data **data, const char *name, const struct data_choice *choice) {
+    fathom_data_options options = options_from_choice(choice);
+    const char *note;
+    fathom_data_info info = {.size = sizeof info};
+    TRY(fathom_data_load(data, name, &options));
+    TRY(fathom_data_describe(*data, &info));
+    for (int32_t i = 0; (note = fathom_data_note(*data, i)); i++)
+        say("note: %s: %s", info.name, note);
     return FATHOM_OK;
 }
 

@@ -4,8 +4,9 @@
 
 #include "cli/data_rows.h"
 
-/* Loads the set, says its notes, and measures the seconds it took. */
-fathom_status load_set(data_set **set, double *seconds, const char *data, const struct data_choice *choice);
+/* Loads the set and says its notes. */
+fathom_status load_data(fathom_data **data, const char *name, const struct data_choice *choice);
+fathom_data_options options_from_choice(const struct data_choice *choice);
 
 /* "2,708": a count with thousands separated; lives until the next call but seven. */
 const char *count_text(int64_t count);

@@ -112,10 +112,14 @@ void progress(const char *format, ...) {
 fathom_status print_json(struct json *doc) {
     char *text = NULL;
     TRY(json_print(doc, &text));
-    puts(text);
+    print_json_text(text);
     mem_free(text);
-    state.json_printed = true;
     return FATHOM_OK;
+}
+
+void print_json_text(const char *text) {
+    puts(text);
+    state.json_printed = true;
 }
 
 void add_json_error(struct json *doc, fathom_status status) {

@@ -52,16 +52,16 @@ static const char *short_text(double fraction) {
     return text;
 }
 
-static void on_epoch(void *user, const train_epoch *e) {
+static int on_epoch(void *user, const fathom_epoch *e) {
     char numbers[128];
     (void)user;
     snprintf(numbers, sizeof numbers, "epoch %" PRId64 "/%" PRId64 " loss %.4f train %s val %s best %s%%", e->epoch,
-             e->epochs, e->loss, short_text(e->accuracy[NN_TRAIN]), short_text(e->accuracy[NN_VAL]),
-             short_text(e->best_val));
+             e->epochs, e->loss, short_text(e->train_accuracy), short_text(e->val_accuracy), short_text(e->best_val));
     if (isnan(e->candidate))
         progress("%s %.1f ms %s left", numbers, e->ms, left_text(e->seconds_left));
     else
         progress("lambda %g: %s", e->candidate, numbers);
+    return stops != 0;
 }
 
 static void on_note(void *user, const char *text) {
@@ -69,9 +69,15 @@ static void on_note(void *user, const char *text) {
     say("%s", text);
 }
 
-train_hooks training_hooks(void) {
+const volatile sig_atomic_t *watch_signals(void) {
     catch_signals();
-    return (train_hooks){.epoch = on_epoch, .note = on_note, .stop = &stops};
+    return &stops;
+}
+
+void watch_training(fathom_train_options *options) {
+    catch_signals();
+    options->progress = on_epoch;
+    options->note = on_note;
 }
 
 /* ---- text ---- */
@@ -92,25 +98,32 @@ const char *real_text(double value, int digits) {
     return text;
 }
 
-void say_set(const data_set *set) {
-    say("%s: %s nodes, %s edges, %s features, %d classes; split %s: %d training, %d validation, %d test nodes",
-        set->name, count_text(set->graph.nodes), count_text(set->graph.edges), count_text(set->features.cols),
-        set->classes, set->split.name ? set->split.name : "", set->split.train_count, set->split.val_count,
-        set->split.test_count);
+fathom_status say_data(const fathom_data *data) {
+    fathom_data_info i = {.size = sizeof i};
+    TRY(fathom_data_describe(data, &i));
+    say("%s: %s nodes, %s edges, %s features, %d classes; split %s: %d training, %d validation, %d test nodes", i.name,
+        count_text(i.nodes), count_text(i.edges), count_text(i.features), (int)i.classes, i.split, (int)i.train_count,
+        (int)i.val_count, (int)i.test_count);
+    return FATHOM_OK;
 }
 
-void say_network(const train_config *c, const be_info *info) {
+fathom_status say_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device) {
+    fathom_train_options o = *options;
+    fathom_device_info info = {.size = sizeof info};
     char norm[96];
-    snprintf(norm, sizeof norm, "%s norm", c->net.norm == NN_NONE ? "no" : nn_norm_name(c->net.norm));
-    if (c->net.norm == NN_GROUP) {
+    TRY(fathom_train_options_fill(&o, data));
+    TRY(fathom_device_describe(device, &info));
+    snprintf(norm, sizeof norm, "%s norm", o.norm == FATHOM_NORM_NONE ? "no" : nn_norm_name((nn_norm_kind)o.norm));
+    if (o.norm == FATHOM_NORM_GROUP) {
         char lambda[32] = "chosen on the validation set";
-        if (c->lambda != TRAIN_LAMBDA_AUTO)
-            snprintf(lambda, sizeof lambda, "%g", c->net.lambda);
-        snprintf(norm, sizeof norm, "group norm (%" PRId64 " groups, lambda %s)", c->net.groups, lambda);
+        if (!o.lambda_auto)
+            snprintf(lambda, sizeof lambda, "%g", o.lambda);
+        snprintf(norm, sizeof norm, "group norm (%" PRId64 " groups, lambda %s)", o.groups, lambda);
     }
     say("%s, %" PRId64 " layers, %s, lr %g, L2 %g, %" PRId64 " epochs, seed %" PRIu64 "; on %s (%s)",
-        nn_conv_name(c->net.model), c->net.layers, norm, c->lr, c->weight_decay, c->epochs, c->seed, info->word,
-        info->name);
+        nn_conv_name((nn_conv_kind)o.model), o.layers, norm, o.lr, o.weight_decay, o.epochs, o.seed, info.word,
+        info.name);
+    return FATHOM_OK;
 }
 
 const struct shown_metric shown_metrics[SHOWN_METRICS] = {

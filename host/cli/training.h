@@ -6,12 +6,13 @@
 #include "cli/device.h"
 #include "train/train.h"
 
-/* Hooks that show progress; Ctrl-C once asks the run to stop after its epoch, twice ends the command at once. */
-train_hooks training_hooks(void);
+/* Progress on the screen; Ctrl-C once asks the run to stop after its epoch, twice ends the command at once. */
+void watch_training(fathom_train_options *options);
+const volatile sig_atomic_t *watch_signals(void); /* not 0: stop */
 
-/* One line each about the data and the network. */
-void say_set(const data_set *set);
-void say_network(const train_config *config, const be_info *info);
+/* One line each about the data and the network, whose options are filled from the recipe first. */
+fathom_status say_data(const fathom_data *data);
+fathom_status say_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device);
 
 /* "75.9 %", or "-" for what is not a number; lives until the next call but seven. */
 const char *percent_text(double fraction);

@@ -11,6 +11,13 @@ const char *metrics_definition_name(metrics_definition definition) {
     return names[definition];
 }
 
+void metrics_none(metrics_values *values, metrics_definition definition) {
+    *values = (metrics_values){.size = sizeof *values, .definition = (int32_t)definition};
+#define X(name) values->name = NAN;
+    METRICS_LIST(X)
+#undef X
+}
+
 int64_t metrics_step(int64_t n) {
     int64_t rows = METRICS_PAIRS / n;
     return rows < 1 ? 1 : rows < n ? rows : n;
@@ -71,10 +78,7 @@ fathom_status metrics_compute(metrics_values *values, be_device *dev, const metr
                               metrics_definition definition) {
     metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h};
     fathom_status status;
-    *values = (metrics_values){0};
-#define X(name) values->name = NAN;
-    METRICS_LIST(X)
-#undef X
+    metrics_none(values, definition);
     TRY(check(in));
     TRY_OUT(upload_rows(&rows));
     if (in->labels)

@@ -24,12 +24,8 @@ const char *metrics_definition_name(metrics_definition definition);
     X(dirichlet_energy_mean)     \
     X(mean_average_distance)
 
-typedef struct metrics_values { /* NaN: cannot be had from what was given; infinite: the ratio when only intra is 0 */
-#define X(name) double name;
-    METRICS_LIST(X)
-#undef X
-    int32_t empty_classes; /* left out of the group distances */
-} metrics_values;
+/* The public structure. NaN: cannot be had from what was given; infinite: the ratio when only intra is 0. */
+typedef fathom_metrics metrics_values;
 
 typedef struct metrics_input {
     int64_t nodes, width;
@@ -39,6 +35,9 @@ typedef struct metrics_input {
     const data_features *features; /* as loaded; NULL: no information gain */
     const data_graph *graph;       /* NULL: no Dirichlet energies */
 } metrics_input;
+
+/* Nothing known yet. */
+void metrics_none(metrics_values *values, metrics_definition definition);
 
 fathom_status metrics_compute(metrics_values *values, be_device *dev, const metrics_input *in,
                               metrics_definition definition);

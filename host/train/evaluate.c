@@ -33,9 +33,7 @@ fathom_status train_score(train_scores *scores, nn_model *model, const data_set 
     nn_pass pass = {.training = false};
     nn_record record;
     *scores = (train_scores){0};
-#define X(name) scores->metrics.name = NAN;
-    METRICS_LIST(X)
-#undef X
+    metrics_none(&scores->metrics, METRICS_AUTHORS);
     TRY(mem_new(&scores->logits, set->graph.nodes, set->classes, sizeof *scores->logits, "logits"));
     TRY(nn_forward(model, &pass));
     TRY(nn_score(model));
@@ -63,5 +61,6 @@ fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_s
                         .classes = set->classes,
                         .features = &set->features,
                         .graph = &set->graph};
+    metrics_none(&scores->metrics, definition);
     return scores->finite ? metrics_compute(&scores->metrics, dev, &in, definition) : FATHOM_OK;
 }

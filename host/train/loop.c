@@ -368,9 +368,7 @@ fathom_status train_run(train_result **result, const train_config *config, const
     TRY(mem_new(&r.result, 1, 1, sizeof *r.result, "result"));
     r.result->config = *config;
     r.config = &r.result->config;
-#define X(name) r.result->metrics.name = NAN;
-    METRICS_LIST(X)
-#undef X
+    metrics_none(&r.result->metrics, METRICS_AUTHORS);
     locale_t before = plain_enter();
     fathom_status status = train(&r, start);
     plain_leave(before);
