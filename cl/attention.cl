@@ -61,6 +61,7 @@ __kernel void gat_backward_edges(__global float *ge, long geo, __global float *g
         long id = has_eid ? eid[eo + e] : e;
         __global const float *row = z + zo + (long)idx[io + e] * zld;
         float q = 0.0f;
+#pragma unroll 1 /* unrolled it takes more than 64 registers on NVIDIA's */
         for (uint j = 0; j < d; j++)
             q += g[j] * row[j];
         if (drop.drop) {

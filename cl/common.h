@@ -58,11 +58,17 @@ static inline float group_sum(__local float *tmp, float v) {
     return v;
 }
 
-/* Four columns j.. of a row of d, of which those past the end repeat the last; and back, without them. */
+/* Four columns j.. of a row of d, of which those past the end repeat the first; and back, without them. One address serves
+ * all four: clamped columns would each keep one of their own in registers. */
 static inline float4 load4(__global const float *row, uint j, uint d) {
     if (j + 4 <= d)
         return vload4(0, row + j);
-    return (float4)(row[j], row[min(j + 1, d - 1)], row[min(j + 2, d - 1)], row[min(j + 3, d - 1)]);
+    float4 v = (float4)(row[j]);
+    if (j + 1 < d)
+        v.y = row[j + 1];
+    if (j + 2 < d)
+        v.z = row[j + 2];
+    return v;
 }
 
 static inline void store4(float4 v, __global float *row, uint j, uint d) {
