@@ -58,9 +58,16 @@ static inline float group_sum(__local float *tmp, float v) {
     return v;
 }
 
-/* Four columns j.. of a row of d, of which those past the end repeat the first; and back, without them. One address serves
- * all four: clamped columns would each keep one of their own in registers. */
+/* Four columns j.. of a row of d, of which those past the end repeat the last; and back, without them. */
 static inline float4 load4(__global const float *row, uint j, uint d) {
+    if (j + 4 <= d)
+        return vload4(0, row + j);
+    return (float4)(row[j], row[min(j + 1, d - 1)], row[min(j + 2, d - 1)], row[min(j + 3, d - 1)]);
+}
+
+/* The same, but those past the end repeat the first: more branches and one address instead of four in registers, for
+ * kernels that read several rows in a loop. */
+static inline float4 load4_lean(__global const float *row, uint j, uint d) {
     if (j + 4 <= d)
         return vload4(0, row + j);
     float4 v = (float4)(row[j]);

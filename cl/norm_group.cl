@@ -56,12 +56,12 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
     for (ulong v = b * per; v < end; v += 64) {
         ulong stop = min(end, v + 64);
         float here = (float)(stop - v), both = count + here;
-        float4 base = sg[(long)v * sld] * load4(rows + (long)v * hld, j, d), run = (float4)(0.0f), squares = run;
+        float4 base = sg[(long)v * sld] * load4_lean(rows + (long)v * hld, j, d), run = (float4)(0.0f), squares = run;
         for (ulong w = v; w < stop; w++)
-            run += fma((float4)(sg[(long)w * sld]), load4(rows + (long)w * hld, j, d), -base);
+            run += fma((float4)(sg[(long)w * sld]), load4_lean(rows + (long)w * hld, j, d), -base);
         run = base + run / here;
         for (ulong w = v; w < stop; w++) {
-            float4 away = fma((float4)(sg[(long)w * sld]), load4(rows + (long)w * hld, j, d), -run);
+            float4 away = fma((float4)(sg[(long)w * sld]), load4_lean(rows + (long)w * hld, j, d), -run);
             squares += away * away;
         }
         float4 delta = run - mean;
@@ -225,14 +225,14 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     float dot_s = 0.0f;
     for (uint g = 0; g < groups; g++)
         dot_s += dv[g] * sv[g];
-    float4 x = load4(h + ho + (long)v * hld, j, d), sum = load4(go + goo + (long)v * gold, j, d);
-    float4 c = lambda * sum - load4(db + dbo, j, d) * (1.0f / (float)n);
+    float4 x = load4_lean(h + ho + (long)v * hld, j, d), sum = load4_lean(go + goo + (long)v * gold, j, d);
+    float4 c = lambda * sum - load4_lean(db + dbo, j, d) * (1.0f / (float)n);
     for (uint g = 0; g < groups; g++) {
         float share = sv[g], z = share * (dv[g] - dot_s);
         long at = (long)g * d;
-        float4 dt = load4(k + ko + at, j, d) * c +
-                    load4(k + ko + width + at, j, d) * fma((float4)(share), x, -load4(mean + mo + at, j, d));
-        sum += share * dt + z * load4(u + uo + at, j, d);
+        float4 dt = load4_lean(k + ko + at, j, d) * c +
+                    load4_lean(k + ko + width + at, j, d) * fma((float4)(share), x, -load4_lean(mean + mo + at, j, d));
+        sum += share * dt + z * load4_lean(u + uo + at, j, d);
         if (j == 0)
             gz[gzo + (long)v * gzld + g] = z;
     }
