@@ -16,11 +16,6 @@
       (a, b, c, d, e, f))                                                                                              \
     X(clGetKernelInfo, (cl_kernel a, cl_kernel_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))                 \
     X(clGetEventInfo, (cl_event a, cl_event_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))                    \
-    X(clGetEventProfilingInfo, (cl_event a, cl_profiling_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))       \
-    X(clBuildProgram,                                                                                                  \
-      (cl_program a, cl_uint b, const cl_device_id *c, const char *d, void(CL_CALLBACK * e)(cl_program, void *),       \
-       void *f),                                                                                                       \
-      (a, b, c, d, e, f))                                                                                              \
     X(clWaitForEvents, (cl_uint a, const cl_event *b), (a, b))                                                         \
     X(clFlush, (cl_command_queue a), (a))                                                                              \
     X(clFinish, (cl_command_queue a), (a))
@@ -40,25 +35,25 @@
        cl_event *event),                                                                                         \
       (a, b, c, d, e, f, g, h, event))
 
-/* Calls that make an object: X(name, type, kind, parameters, arguments); `code` is the error parameter. */
-#define CREATORS(X)                                                                                         \
-    X(clCreateContext, cl_context, context,                                                                 \
-      (const cl_context_properties *a, cl_uint b, const cl_device_id *c,                                    \
-       void(CL_CALLBACK * d)(const char *, const void *, size_t, void *), void *e, cl_int *code),           \
-      (a, b, c, d, e, code))                                                                                \
-    X(clCreateCommandQueue, cl_command_queue, queue,                                                        \
-      (cl_context a, cl_device_id b, cl_command_queue_properties c, cl_int * code), (a, b, c, code))        \
-    X(clCreateBuffer, cl_mem, mem, (cl_context a, cl_mem_flags b, size_t size, void *d, cl_int *code),      \
-      (a, b, size, d, code))                                                                                \
-    X(clCreateSubBuffer, cl_mem, mem,                                                                       \
-      (cl_mem a, cl_mem_flags b, cl_buffer_create_type c, const void *d, cl_int *code), (a, b, c, d, code)) \
-    X(clCreateProgramWithSource, cl_program, program,                                                       \
-      (cl_context a, cl_uint b, const char **c, const size_t *d, cl_int *code), (a, b, c, d, code))         \
-    X(clCreateProgramWithBinary, cl_program, program,                                                       \
-      (cl_context a, cl_uint b, const cl_device_id *c, const size_t *d, const unsigned char **e, cl_int *f, \
-       cl_int *code),                                                                                       \
-      (a, b, c, d, e, f, code))                                                                             \
-    X(clCreateKernel, cl_kernel, kernel, (cl_program a, const char *b, cl_int *code), (a, b, code))
+/* Calls that make an object: X(name, type, kind, what a smaller device says to it, parameters, arguments). */
+#define CREATORS(X)                                                                                               \
+    X(clCreateContext, cl_context, context, CL_SUCCESS,                                                           \
+      (const cl_context_properties *a, cl_uint b, const cl_device_id *c,                                          \
+       void(CL_CALLBACK * d)(const char *, const void *, size_t, void *), void *e, cl_int *code),                 \
+      (a, b, c, d, e, code))                                                                                      \
+    X(clCreateCommandQueue, cl_command_queue, queue, CL_SUCCESS,                                                  \
+      (cl_context a, cl_device_id b, cl_command_queue_properties c, cl_int * code), (a, b, c, code))              \
+    X(clCreateBuffer, cl_mem, mem, too_large(c), (cl_context a, cl_mem_flags b, size_t c, void *d, cl_int *code), \
+      (a, b, c, d, code))                                                                                         \
+    X(clCreateSubBuffer, cl_mem, mem, misaligned(c, d),                                                           \
+      (cl_mem a, cl_mem_flags b, cl_buffer_create_type c, const void *d, cl_int *code), (a, b, c, d, code))       \
+    X(clCreateProgramWithSource, cl_program, program, model_source(&b, &c, &d),                                   \
+      (cl_context a, cl_uint b, const char **c, const size_t *d, cl_int *code), (a, b, c, d, code))               \
+    X(clCreateProgramWithBinary, cl_program, program, CL_SUCCESS,                                                 \
+      (cl_context a, cl_uint b, const cl_device_id *c, const size_t *d, const unsigned char **e, cl_int *f,       \
+       cl_int *code),                                                                                             \
+      (a, b, c, d, e, f, code))                                                                                   \
+    X(clCreateKernel, cl_kernel, kernel, CL_SUCCESS, (cl_program a, const char *b, cl_int *code), (a, b, code))
 
 /* X(retain, release, type, kind) */
 #define COUNTED(X)                                                          \
@@ -72,6 +67,8 @@
 /* X(name, why it is written out below) */
 #define SPECIAL_CALLS(X)                \
     X(clGetDeviceInfo, limits)          \
+    X(clBuildProgram, options)          \
+    X(clGetEventProfilingInfo, clocks)  \
     X(clGetKernelWorkGroupInfo, limits) \
     X(clSetKernelArg, local memory)     \
     X(clEnqueueReadBuffer, wrong data)  \

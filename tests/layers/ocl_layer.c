@@ -7,6 +7,7 @@
  *       any    the N-th of all calls
  *       rare   the N-th of all but clSetKernelArg and clEnqueueNDRangeKernel
  *       late   the N-th launch says CL_SUCCESS and does nothing; the next clFinish or read returns CODE
+ *       finish the same, but reads go well: only clFinish tells, every time
  *       wrong  the N-th read says CL_SUCCESS and gives NaN
  *     A release that fails does release: what is left alive is the caller's doing.
  *   OCL_LAYER_GROUP=64       largest work-group
@@ -14,6 +15,7 @@
  *   OCL_LAYER_ALLOC=134217728    largest buffer
  *   OCL_LAYER_TYPE=4         type of every device, as CL_DEVICE_TYPE_GPU
  *   OCL_LAYER_CARD=uuid|pci  every device says that it is the same card, by UUID or by PCI address
+ * More ways in which hardware differs are in ocl_model.c.
  *
  * A program that injects many faults by itself finds ocl_layer_plan and its sisters below with dlsym. */
 #define _GNU_SOURCE
@@ -26,6 +28,7 @@
 #include <string.h>
 
 #include "ocl_calls.h"
+#include "ocl_model.h"
 
 enum call {
 #define X(name, ...) CALL_##name,
@@ -72,9 +75,10 @@ static bool fault(enum call call, cl_int *code) {
     total++;
     calls[call]++;
     bool hit = planned("any", total) || planned(call_names[call], calls[call]) || (!steady && planned("rare", rare));
-    if (owed && (call == CALL_clFinish || call == CALL_clEnqueueReadBuffer)) {
+    bool finish = strcmp(fail_name, "finish") == 0;
+    if (owed && (call == CALL_clFinish || (call == CALL_clEnqueueReadBuffer && !finish))) {
         hit = true;
-        owed = fail_on;
+        owed = fail_on || finish;
     }
     fired += hit;
     if (hit && !fired_name)
@@ -87,7 +91,8 @@ static bool fault(enum call call, cl_int *code) {
 /* A launch that a driver takes and that fails later, when somebody waits for it. */
 static bool dropped(void) {
     pthread_mutex_lock(&lock);
-    bool hit = planned("late", calls[CALL_clEnqueueNDRangeKernel]);
+    long nth = calls[CALL_clEnqueueNDRangeKernel];
+    bool hit = planned("late", nth) || planned("finish", nth);
     owed = owed || hit;
     pthread_mutex_unlock(&lock);
     return hit;
@@ -139,37 +144,32 @@ PLAIN_CALLS(X)
 COMMANDS(X)
 #undef X
 
-/* clCreateBuffer is the one creator with a limit: its parameter is called `size`. */
-static bool too_large(enum call call, size_t size) {
-    return call == CALL_clCreateBuffer && limit_alloc > 0 && size > (size_t)limit_alloc;
+static cl_int too_large(size_t size) {
+    return limit_alloc > 0 && size > (size_t)limit_alloc ? reject(CL_INVALID_BUFFER_SIZE) : CL_SUCCESS;
 }
 
-#define X(name, type, kind, parameters, arguments)         \
-    static type CL_API_CALL wrap_##name parameters {       \
-        cl_int failure;                                    \
-        const size_t size_given = SIZE_OF_##name;          \
-        bool stop = fault(CALL_##name, &failure);          \
-        if (!stop && too_large(CALL_##name, size_given)) { \
-            failure = reject(CL_INVALID_BUFFER_SIZE);      \
-            stop = true;                                   \
-        }                                                  \
-        if (stop) {                                        \
-            if (code)                                      \
-                *code = failure;                           \
-            return NULL;                                   \
-        }                                                  \
-        type made = next->name arguments;                  \
-        if (made)                                          \
-            count(KIND_##kind, 1);                         \
-        return made;                                       \
+static cl_int misaligned(cl_buffer_create_type type, const void *region) {
+    return model_misaligned(type, region) ? reject(CL_MISALIGNED_SUB_BUFFER_OFFSET) : CL_SUCCESS;
+}
+
+#define X(name, type, kind, check, parameters, arguments) \
+    static type CL_API_CALL wrap_##name parameters {      \
+        cl_int failure;                                   \
+        bool stop = fault(CALL_##name, &failure);         \
+        if (!stop) {                                      \
+            failure = check;                              \
+            stop = failure != CL_SUCCESS;                 \
+        }                                                 \
+        if (stop) {                                       \
+            if (code)                                     \
+                *code = failure;                          \
+            return NULL;                                  \
+        }                                                 \
+        type made = next->name arguments;                 \
+        if (made)                                         \
+            count(KIND_##kind, 1);                        \
+        return made;                                      \
     }
-#define SIZE_OF_clCreateContext 0
-#define SIZE_OF_clCreateCommandQueue 0
-#define SIZE_OF_clCreateBuffer size
-#define SIZE_OF_clCreateSubBuffer 0
-#define SIZE_OF_clCreateProgramWithSource 0
-#define SIZE_OF_clCreateProgramWithBinary 0
-#define SIZE_OF_clCreateKernel 0
 CREATORS(X)
 #undef X
 
@@ -218,6 +218,26 @@ static bool card_info(cl_device_info what, size_t size, void *value, size_t *got
     return true;
 }
 
+static cl_int CL_API_CALL wrap_clBuildProgram(cl_program program, cl_uint count_of, const cl_device_id *devices,
+                                              const char *options, void(CL_CALLBACK *done)(cl_program, void *),
+                                              void *user) {
+    cl_int code;
+    char room[1024];
+    if (fault(CALL_clBuildProgram, &code))
+        return code;
+    if (!model_options(room, sizeof room, &options))
+        return reject(CL_INVALID_BUILD_OPTIONS);
+    return next->clBuildProgram(program, count_of, devices, options, done, user);
+}
+
+static cl_int CL_API_CALL wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value,
+                                                       size_t *got) {
+    cl_int code;
+    if (fault(CALL_clGetEventProfilingInfo, &code) || model_clock(what, size, value, &code))
+        return code;
+    return next->clGetEventProfilingInfo(event, what, size, value, got);
+}
+
 static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
                                                size_t *got) {
     cl_int code;
@@ -241,6 +261,7 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_in
         *bytes = (cl_ulong)limit_alloc;
     if (what == CL_DEVICE_TYPE && told_type > 0)
         *bytes = (cl_ulong)told_type;
+    model_device_info(what, size, value);
     return code;
 }
 
@@ -281,6 +302,10 @@ static cl_int CL_API_CALL wrap_clSetKernelArg(cl_kernel kernel, cl_uint index, s
             local_count++;
         pthread_mutex_unlock(&lock);
     }
+    char name[64] = "";
+    if (index == 0 && next->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS)
+        model_kernel(kernel, name);
+    model_argument(kernel, index, size, value);
     return next->clSetKernelArg(kernel, index, size, value);
 }
 
@@ -315,6 +340,7 @@ static cl_int CL_API_CALL wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl
         return reject(CL_INVALID_WORK_GROUP_SIZE);
     if (limit_local > 0 && local_bytes(queue, kernel) > (size_t)limit_local)
         return reject(CL_OUT_OF_RESOURCES);
+    model_launch(kernel, group);
     code = next->clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, waits, list, event);
     if (code == CL_SUCCESS && event)
         count(KIND_event, 1);
@@ -381,6 +407,7 @@ static void read_settings(void) {
     limit_local = number("OCL_LAYER_LOCAL");
     limit_alloc = number("OCL_LAYER_ALLOC");
     told_type = number("OCL_LAYER_TYPE");
+    model_settings();
     ocl_layer_plan(getenv("OCL_LAYER_FAIL"));
 }
 
@@ -434,5 +461,6 @@ __attribute__((destructor)) static void report(void) {
     for (int i = 0; i < KINDS; i++)
         fprintf(file, "live %s %ld\n", kind_names[i], live[i]);
     fprintf(file, "fired %ld\nrejected %ld\n", fired, rejected);
+    model_report(file);
     fclose(file);
 }

@@ -131,11 +131,14 @@ fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *s
     return FATHOM_OK;
 }
 
+/* The queue is empty after a blocking read, so the finish costs next to nothing; some drivers tell only there that a
+ * launch before the read failed. */
 fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
     ocl_device *dev = state;
     TRY(told_late(dev));
     CL_TRY(dev, "clEnqueueReadBuffer", "download",
            clEnqueueReadBuffer(dev->queue, (cl_mem)handle, CL_TRUE, offset, bytes, target, 0, NULL, NULL));
+    CL_TRY(dev, "clFinish", "download", clFinish(dev->queue));
     dev->unwaited = false;
     dev->counters.blocking_reads++;
     dev->counters.bytes_read += (int64_t)bytes;

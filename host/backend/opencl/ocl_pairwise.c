@@ -1,9 +1,27 @@
 /* ocl_pairwise.c - launches of cl/pairwise.cl. */
 #include "backend/opencl/ocl.h"
 
+/* Pairs of rows in one launch: a card that also drives a display ends a kernel that runs for seconds, and every one
+ * makes the desktop wait. */
+#define MOST_PAIRS (INT64_C(1) << 26)
+
+/* How many rows one launch pairs with all n (whole fours, as an item takes; a single row where n is that large). */
+static int64_t launch_rows(int64_t n, int64_t rows) {
+    int64_t most = n > 0 ? MOST_PAIRS / n : rows;
+    most = most >= 4 ? most / 4 * 4 : most < 1 ? 1 : most;
+    return most < rows ? most : rows;
+}
+
 fathom_status ocl_pair_fold(ocl_device *dev, const be_pair_fold_args *a) {
-    return OCL_RUN_2D(dev, K_pair_fold, (a->out.rows + 3) / 4, a->out.cols, MAT(a->out), MAT(a->x), VEC(a->labels),
-                      U32(a->out.rows), U32(a->x.rows), U32(a->x.cols), U32(a->kind), F32(a->scale), I64(a->first));
+    int64_t n = a->x.rows, most = launch_rows(n, a->out.rows);
+    for (int64_t done = 0; done < a->out.rows; done += most) {
+        int64_t rows = a->out.rows - done < most ? a->out.rows - done : most;
+        be_mat out = a->out;
+        out.off += done * out.ld;
+        TRY(OCL_RUN_2D(dev, K_pair_fold, (rows + 3) / 4, out.cols, MAT(out), MAT(a->x), VEC(a->labels), U32(rows),
+                       U32(n), U32(a->x.cols), U32(a->kind), F32(a->scale), I64(a->first + done)));
+    }
+    return FATHOM_OK;
 }
 
 /* Rows of one tile: n x tile floats of dot products in scratch, at most 64 MiB and what the device gives. */
@@ -33,8 +51,17 @@ fathom_status ocl_pair_fold_sparse(ocl_device *dev, const be_pair_fold_sparse_ar
 }
 
 fathom_status ocl_mad_fold(ocl_device *dev, const be_mad_fold_args *a) {
-    return OCL_RUN(dev, K_mad_fold, a->sum.cols, VEC(a->sum), VEC(a->count), MAT(a->x), VEC(a->norm), U32(a->sum.cols),
-                   U32(a->x.rows), U32(a->x.cols), I64(a->first));
+    int64_t n = a->x.rows, most = launch_rows(n, a->sum.cols);
+    for (int64_t done = 0; done < a->sum.cols; done += most) {
+        int64_t rows = a->sum.cols - done < most ? a->sum.cols - done : most;
+        be_mat sum = a->sum;
+        be_ints count = a->count;
+        sum.off += done;
+        count.off += done;
+        TRY(OCL_RUN(dev, K_mad_fold, rows, VEC(sum), VEC(count), MAT(a->x), VEC(a->norm), U32(rows), U32(n),
+                    U32(a->x.cols), I64(a->first + done)));
+    }
+    return FATHOM_OK;
 }
 
 fathom_status ocl_dirichlet(ocl_device *dev, const be_dirichlet_args *a) {

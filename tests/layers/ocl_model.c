@@ -1,0 +1,172 @@
+/* ocl_model.c - how the hardware of other vendors differs from the device underneath; see ocl_model.h.
+ *
+ *   OCL_LAYER_ALIGN=1024     bits to which sub-buffers are aligned; others are rejected
+ *   OCL_LAYER_DOUBLE=0       no double: neither told nor extension; a program that asks for it does not build
+ *   OCL_LAYER_DENORMALS=0    denormal numbers are 0 on the device
+ *   OCL_LAYER_TIMER=none|zero|mad    events have no clock; every command takes 1 ns; it ends years after its start
+ *   OCL_LAYER_OPTIONS=TEXT   more build options, as -cl-unsafe-math-optimizations for inexact division
+ *
+ * Reported: "group N" the largest work-group launched, "pairs_most N" and "pairs N" what one launch of a pairwise fold
+ * covered at most, and all together. Build options that relax or demand exact arithmetic are rejected. */
+#include "ocl_model.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long align_bits, most_group;
+static bool no_double, flush;
+static const char *timer, *more_options;
+static unsigned long long pairs_most, pairs_all;
+
+static const char *text_of(const char *name) {
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+static bool is(const char *name, const char *value) {
+    const char *text = text_of(name);
+    return text && strcmp(text, value) == 0;
+}
+
+void model_settings(void) {
+    const char *align = text_of("OCL_LAYER_ALIGN");
+    align_bits = align ? atol(align) : 0;
+    no_double = is("OCL_LAYER_DOUBLE", "0");
+    flush = is("OCL_LAYER_DENORMALS", "0");
+    timer = text_of("OCL_LAYER_TIMER");
+    more_options = text_of("OCL_LAYER_OPTIONS");
+}
+
+void model_report(FILE *file) {
+    fprintf(file, "group %ld\npairs_most %llu\npairs %llu\n", most_group, pairs_most, pairs_all);
+}
+
+/* ---- numbers ---- */
+
+/* Blanks a word of a list of words. */
+static void blank(char *list, const char *word) {
+    char *at = strstr(list, word);
+    if (at)
+        memset(at, ' ', strlen(word));
+}
+
+void model_device_info(cl_device_info what, size_t size, void *value) {
+    if (what == CL_DEVICE_MEM_BASE_ADDR_ALIGN && align_bits > 0 && size >= sizeof(cl_uint))
+        *(cl_uint *)value = (cl_uint)align_bits;
+    if (what == CL_DEVICE_DOUBLE_FP_CONFIG && no_double && size >= sizeof(cl_ulong))
+        *(cl_ulong *)value = 0;
+    if (what == CL_DEVICE_EXTENSIONS && no_double)
+        blank(value, "cl_khr_fp64");
+    if (what == CL_DEVICE_SINGLE_FP_CONFIG && flush && size >= sizeof(cl_ulong))
+        *(cl_ulong *)value &= ~(cl_ulong)CL_FP_DENORM;
+}
+
+/* The driver's own headers stand before the program and may use double; the program may not. */
+cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths) {
+    static _Thread_local const char *text[64];
+    static _Thread_local size_t length[64];
+    if (!no_double || *count >= sizeof text / sizeof *text)
+        return CL_SUCCESS;
+    text[0] = "#define double this_device_has_no_double\n";
+    length[0] = 0;
+    for (cl_uint i = 0; i < *count; i++) {
+        text[i + 1] = (*parts)[i];
+        length[i + 1] = *lengths ? (*lengths)[i] : 0;
+    }
+    ++*count;
+    *parts = text;
+    *lengths = length;
+    return CL_SUCCESS;
+}
+
+bool model_options(char *room, size_t size, const char **given) {
+    static const char *const assumed[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations",
+                                          "-cl-finite-math-only", "-cl-fp32-correctly-rounded-divide-sqrt"};
+    for (size_t i = 0; *given && i < sizeof assumed / sizeof *assumed; i++)
+        if (strstr(*given, assumed[i]))
+            return false;
+    /* The driver's own headers come before -include files and use double; a macro of the program's cannot reach them.
+     */
+    if (more_options || flush) {
+        snprintf(room, size, "%s%s %s", *given ? *given : "", flush ? " -cl-denorms-are-zero" : "",
+                 more_options ? more_options : "");
+        *given = room;
+    }
+    return true;
+}
+
+/* ---- memory and clocks ---- */
+
+bool model_misaligned(cl_buffer_create_type type, const void *region) {
+    const cl_buffer_region *r = region;
+    return align_bits > 0 && type == CL_BUFFER_CREATE_TYPE_REGION && r && r->origin % (size_t)(align_bits / 8) != 0;
+}
+
+bool model_clock(cl_profiling_info what, size_t size, void *value, cl_int *code) {
+    if (!timer)
+        return false;
+    *code = strcmp(timer, "none") == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : CL_SUCCESS;
+    if (*code == CL_SUCCESS && value && size >= sizeof(cl_ulong)) {
+        bool end = what == CL_PROFILING_COMMAND_END;
+        *(cl_ulong *)value = strcmp(timer, "mad") == 0 ? (end ? (cl_ulong)1 << 60 : 5) : (end ? 1 : 0);
+    }
+    return true;
+}
+
+/* ---- what a launch covers ---- */
+
+/* The folds over pairs, and which of their arguments are the rows of a launch and the rows they are paired with. */
+static const struct fold {
+    const char *name;
+    cl_uint rows, others;
+} folds[] = {{"pair_fold", 8, 9}, {"sparse_fold", 9, 10}, {"mad_fold", 9, 10}};
+
+static struct seen {
+    cl_kernel kernel;
+    const struct fold *fold;
+    cl_uint rows, others;
+} seen[64];
+static size_t seen_count;
+
+void model_kernel(cl_kernel kernel, const char *name) {
+    const struct fold *fold = NULL;
+    size_t at = 0;
+    for (size_t f = 0; f < sizeof folds / sizeof *folds; f++)
+        if (strcmp(folds[f].name, name) == 0)
+            fold = &folds[f];
+    pthread_mutex_lock(&lock);
+    while (at < seen_count && seen[at].kernel != kernel)
+        at++;
+    if (at < seen_count && seen[at].fold != fold) /* the driver gave a handle again */
+        seen[at] = fold ? (struct seen){kernel, fold, 0, 0} : (struct seen){0};
+    else if (at == seen_count && fold && seen_count < sizeof seen / sizeof *seen)
+        seen[seen_count++] = (struct seen){kernel, fold, 0, 0};
+    pthread_mutex_unlock(&lock);
+}
+
+void model_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < seen_count && value && size == sizeof(cl_uint); i++)
+        if (seen[i].kernel == kernel) {
+            if (index == seen[i].fold->rows)
+                memcpy(&seen[i].rows, value, size);
+            if (index == seen[i].fold->others)
+                memcpy(&seen[i].others, value, size);
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+void model_launch(cl_kernel kernel, size_t group) {
+    pthread_mutex_lock(&lock);
+    if ((long)group > most_group)
+        most_group = (long)group;
+    for (size_t i = 0; i < seen_count; i++)
+        if (seen[i].kernel == kernel) {
+            unsigned long long pairs = (unsigned long long)seen[i].rows * seen[i].others;
+            pairs_all += pairs;
+            pairs_most = pairs > pairs_most ? pairs : pairs_most;
+        }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,86 @@
+# test_opencl_model.sh - a model of how the hardware of GPU vendors differs, through the layer over PoCL: work-groups of 1
+# to 1024, local memory of 16 to 64 KiB, no double, denormals flushed, another alignment, buffers of 128 MB, clocks that
+# are absent or nonsense, launches of pairwise folds that are short enough for a display card, a launch whose failure
+# shows late. Results stay within the bounds, nothing is asked that such a device rejects, failures are told.
+# labels: opencl asan-skip
+need_command
+layer=$BUILD_DIR/tests/ocl_layer.so
+[ -f "$layer" ] || skip "built without OpenCL"
+"$FATHOM" devices --json >list 2>/dev/null
+grep -q '"opencl:0"' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
+value() { sed -n "s/^$1 //p" report; }
+# holds SETTINGS... -- COMMAND...: on such a device it succeeds, and no call is rejected.
+holds() {
+    local settings=()
+    while [ "$1" != -- ]; do settings+=("$1") && shift; done
+    shift
+    expect_exit 0 env "${settings[@]}" "$@"
+    [ "$(value rejected)" = 0 ] || fail "${settings[*]}: $(value rejected) calls are rejected by '$*'"
+}
+selftest() { # SETTINGS... [-- --op NAME]
+    local settings=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do settings+=("$1") && shift; done
+    [ $# = 0 ] || shift
+    holds "${settings[@]}" -- "$FATHOM" selftest --device opencl:0 "$@"
+}
+
+# --- no double, denormals flushed, wide alignment, little memory, all at once: every operation
+selftest OCL_LAYER_DOUBLE=0 OCL_LAYER_DENORMALS=0 OCL_LAYER_ALIGN=1024 OCL_LAYER_LOCAL=16384 OCL_LAYER_ALLOC=134217728
+TEST_DENORMALS=0 OCL_LAYER_DENORMALS=0 expect_exit 0 "$BUILD_DIR/tests/test_opencl_folds"
+# the model is one: a kernel with double does not build, fast mathematics is found out, and asking for it is rejected
+mkdir kernels
+cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
+sed -i 's/float4 s = rsqrt(/double wide = eps; float4 s = rsqrt(/' kernels/norm_batch.cl
+cmp -s kernels/norm_batch.cl "$SOURCE_DIR/cl/norm_batch.cl" && fail "the kernel was not changed"
+FATHOM_CL_DIR=$TEST_TMP/kernels expect_exit 0 "$FATHOM" selftest --device opencl:0 --op batch_backward
+FATHOM_CL_DIR=$TEST_TMP/kernels OCL_LAYER_DOUBLE=0 expect_exit 5 "$FATHOM" selftest --device opencl:0 --op batch_backward
+OCL_LAYER_OPTIONS=-cl-fast-relaxed-math expect_exit 5 "$FATHOM" selftest --device opencl:0 --op argmax
+
+# --- local memory and work-groups, tuned to the largest, so that the device's limit is what decides
+told() { sed -n "s/^.*\"$1\":[[:space:]]*\"\(.*\)\",\{0,1\}$/\1/p" list | sed -n 2p; } # of opencl:0, the second row
+version=$("$FATHOM" --version | sed 's/.* //')
+record=$(printf '%s\0' "$(told name)" "$(told platform)" "$(told driver)" "$version" | sha256sum | cut -c1-24)
+export XDG_CACHE_HOME=$TEST_TMP/cache POCL_CACHE_DIR=$BUILD_DIR/tests/cache/pocl
+mkdir -p cache/fathom/tune "$POCL_CACHE_DIR"
+cat >"cache/fathom/tune/$record.json" <<RECORD
+{"device": "$(told name)", "driver": "$(told driver)", "version": "$version", "group": 1024}
+RECORD
+operations=(pair_apply softmax_xent accuracy)
+[ -z "${FATHOM_TEST_LONG:-}" ] || operations=(all)
+for limit in 1:16384 64:32768 128:65536 256:16384 1024:65536; do
+    for op in "${operations[@]}"; do
+        [ "$op" = all ] && only=() || only=(-- --op "$op")
+        selftest OCL_LAYER_GROUP="${limit%:*}" OCL_LAYER_LOCAL="${limit#*:}" "${only[@]}"
+        [ "$(value group)" = "${limit%:*}" ] || fail "limit $limit, $op: work-groups of $(value group) were launched"
+    done
+done
+unset XDG_CACHE_HOME POCL_CACHE_DIR
+
+# --- buffers: a network larger than the largest buffer is cut into slices, a single matrix larger than it is refused
+expect_exit 0 "$FATHOM" data make sbm --nodes 40000 --features 8 --classes 4 -o graph.npz
+holds OCL_LAYER_ALLOC=33554432 -- "$FATHOM" train --device opencl:0 --data graph.npz --layers 12 --hidden 64 --epochs 1 --json
+planned=$(sed -n 's/.*"planned_bytes":[[:space:]]*\([0-9]*\).*/\1/p' out)
+[ "$planned" -gt 134217728 ] || fail "the network needs only $planned bytes"
+expect_exit 6 env OCL_LAYER_ALLOC=8388608 "$FATHOM" train --device opencl:0 --data graph.npz --layers 4 --hidden 64 --epochs 1
+grep -q '^fathom: .*one matrix needs 10240000 bytes in one piece, .* gives at most 8388608: take a smaller --hidden' err ||
+    fail "the plan says: $(cat err)"
+[ "$(value rejected)" = 0 ] || fail "the plan asked the device for what it cannot give"
+
+# --- clocks: absent, or years (1 ns for everything is rusticl's)
+for clock in none mad; do
+    holds OCL_LAYER_TIMER=$clock -- "$BUILD_DIR/tests/test_opencl_ops"
+    grep -q 'operations_are_timed_on_demand:PASS' out || fail "clock $clock: $(cat out)"
+done
+
+# --- pairwise folds: every launch covers at most 2^26 pairs, and all of them every pair once (two folds of 12001 rows)
+holds -- "$BUILD_DIR/tests/test_opencl_folds"
+[ "$(value pairs)" = $((2 * 12001 * 12001)) ] || fail "the folds cover $(value pairs) pairs"
+[ "$(value pairs_most)" -le $((1 << 26)) ] || fail "one launch covers $(value pairs_most) pairs"
+
+# --- a launch that never runs, and of which the device tells only at a call that waits, or only at clFinish
+for where in late finish; do
+    OCL_LAYER_FAIL=$where:40:-5 expect_exit 3 "$FATHOM" train --device opencl:0 --data karate --layers 3 --epochs 5
+    [ "$(value fired)" -gt 0 ] || fail "the launch was not lost"
+    grep -q 'CL_OUT_OF_RESOURCES' err || fail "a lost launch told at $where: $(cat err)"
+done
