@@ -1,75 +1,22 @@
-/* cmd_selftest.c - `fathom selftest`: every operation on the user's own device against the oracle in the binary. */
-#include <math.h>
+/* cmd_selftest.c - `fathom selftest`: every operation on the user's own devices against the oracle in the binary. */
 #include <string.h>
 
-#include "cases/cases.h"
+#include "cli/bench.h"
 #include "cli/device.h"
+#include "cli/selftest.h"
+#include "cli/tune.h"
 #include "core/suggest.h"
 
 struct selftest_options {
     struct common_options common;
     const char *op;
+    bool all;
 };
 
 static const struct opt_row rows[] = {
     OPT_TEXT(struct selftest_options, op, "op", 0, "NAME", NULL, "only this operation"),
+    OPT_FLAG(struct selftest_options, all, "all", 0, "every device, or those of --device A,B; goes on over failures"),
 };
-
-/* What came of the cases of one operation, or of all. */
-struct tally {
-    int cases, failed;
-    double worst; /* the largest normalised mean squared error; NaN when one is */
-};
-
-/* The first failure, for the sentence at the end. */
-struct failure {
-    char operation[64], text[320];
-};
-
-static void add_case(struct tally *tally, const case_result *result) {
-    tally->cases++;
-    tally->failed += !result->passed;
-    if (!(result->nmse <= tally->worst) && !isnan(tally->worst))
-        tally->worst = result->nmse;
-}
-
-static void print_operation(const char *name, const struct tally *tally) {
-    char worst[32] = "none";
-    if (tally->worst != 0)
-        snprintf(worst, sizeof worst, "%.1e", tally->worst);
-    printf("%-20s  %4d cases  worst error %-8s ", name, tally->cases, worst);
-    if (tally->failed > 0)
-        printf("%s%d FAILED%s\n", style(stdout, STYLE_BAD), tally->failed, style(stdout, STYLE_PLAIN));
-    else
-        printf("%sok%s\n", style(stdout, STYLE_GOOD), style(stdout, STYLE_PLAIN));
-}
-
-/* Runs the cases of one operation. A case that cannot be run has failed, unless memory ran out: that says nothing of
- * the operation. */
-static fathom_status run_operation(struct tally *tally, struct failure *first, be_device *device, be_op op, bool json) {
-    int count;
-    const op_case *cases = cases_all(&count);
-    for (int i = 0; i < count; i++) {
-        case_result result;
-        if (cases[i].op != op)
-            continue;
-        progress("%s: %s", be_op_name(op), cases[i].name);
-        if (case_run(device, &cases[i], &result) == FATHOM_MEMORY)
-            return fail_prefix(FATHOM_MEMORY, "%s, case %s: ", be_op_name(op), cases[i].name);
-        add_case(tally, &result);
-        if (result.passed)
-            continue;
-        progress_end();
-        if (!json)
-            printf("%s, case %s: %s\n", be_op_name(op), cases[i].name, result.detail);
-        if (!first->text[0]) {
-            snprintf(first->operation, sizeof first->operation, "%s", be_op_name(op));
-            snprintf(first->text, sizeof first->text, "case %s: %s", cases[i].name, result.detail);
-        }
-    }
-    progress_end();
-    return FATHOM_OK;
-}
 
 static void add_json_operation(struct json *doc, const char *name, const struct tally *tally) {
     json_open(doc, NULL);
@@ -81,59 +28,141 @@ static void add_json_operation(struct json *doc, const char *name, const struct 
 }
 
 /* `only`: one operation, or BE_OP_COUNT for all. */
-static fathom_status run_all(struct tally *all, struct failure *first, be_device *device, int only, struct json *doc) {
+static fathom_status run_operations(struct tally *all, struct selftest *test, int only, struct json *doc) {
     for (int op = 0; op < BE_OP_COUNT; op++) {
-        struct tally tally = {0};
+        struct tally tally;
         if (only != BE_OP_COUNT && only != op)
             continue;
-        TRY(run_operation(&tally, first, device, (be_op)op, doc != NULL));
+        TRY(selftest_run(&tally, test, (be_op)op));
         if (doc)
             add_json_operation(doc, be_op_name((be_op)op), &tally);
         else
-            print_operation(be_op_name((be_op)op), &tally);
-        all->cases += tally.cases;
-        all->failed += tally.failed;
+            selftest_print(stdout, be_op_name((be_op)op), &tally);
+        selftest_add(all, &tally);
     }
     return FATHOM_OK;
 }
 
-static fathom_status verdict(const struct tally *all, const struct failure *first, const be_info *info) {
+static fathom_status verdict(const struct tally *all, const be_info *info) {
     if (all->cases == 0)
         return fail(FATHOM_FAILURE, "selftest: there is no case to run; build fathom with its cases");
     if (all->failed == 0)
         return FATHOM_OK;
     return fail(
         FATHOM_NUMERIC, "selftest: %d of %d cases failed on %s (%s), first %s, %s; do not trust its results, %s",
-        all->failed, all->cases, info->word, info->name, first->operation, first->text,
+        all->failed, all->cases, info->word, info->name, all->operation, all->first,
         info->kind == BE_CPU ? "and report this with what fathom doctor prints" : "try another driver or --device cpu");
 }
 
-static fathom_status run_on(be_device *device, int only, bool as_json) {
-    const be_info *info = be_device_info(device);
-    struct tally all = {0};
-    struct failure first = {0};
-    struct json *doc = NULL;
-    fathom_status status;
-    if (!as_json) {
-        say("%s: %s, %s", info->word, info->name, info->driver);
-        TRY(run_all(&all, &first, device, only, NULL));
-        printf("%d cases, %d failed\n", all.cases, all.failed);
-        return verdict(&all, &first, info);
+/* The operations of an open device, as text or into `doc`, then what to make of them. */
+static fathom_status run_device(struct tally *all, struct selftest *test, const be_info *info, int only,
+                                struct json *doc) {
+    if (!doc) {
+        TRY(run_operations(all, test, only, NULL));
+        printf("%d cases, %d failed\n", all->cases, all->failed);
+        if (all->left_out > 0)
+            printf("%d more were left out for want of memory\n", all->left_out);
+        return verdict(all, info);
     }
-    TRY(json_new(&doc));
     add_json_device(doc, info);
     json_open_array(doc, "operations");
-    TRY_OUT(run_all(&all, &first, device, only, doc));
+    TRY(run_operations(all, test, only, doc));
     json_close(doc);
-    json_int(doc, "cases", all.cases);
-    json_int(doc, "failed", all.failed);
-    fathom_status judged = verdict(&all, &first, info);
-    if (judged != FATHOM_OK)
-        add_json_error(doc, judged);
-    TRY_OUT(print_json(doc));
-    status = judged;
+    json_int(doc, "cases", all->cases);
+    json_int(doc, "failed", all->failed);
+    if (test->go_on)
+        json_int(doc, "left_out", all->left_out);
+    return verdict(all, info);
+}
+
+static fathom_status run_one(const struct selftest_options *options, int only) {
+    struct selftest test = {.out = options->common.json ? NULL : stdout};
+    struct tally all = {0};
+    struct json *doc = NULL;
+    fathom_status status;
+    TRY(open_device(&test.device, &options->common));
+    be_info info = *be_device_info(test.device);
+    snprintf(test.word, sizeof test.word, "%s", info.word);
+    test.options =
+        (be_options){.threads = (int)options->common.threads, .tuned = options->common.no_tune ? NULL : tune_find};
+    if (!options->common.json) {
+        say("%s: %s, %s", info.word, info.name, info.driver);
+        status = run_device(&all, &test, &info, only, NULL);
+        goto out;
+    }
+    TRY_OUT(json_new(&doc));
+    status = run_device(&all, &test, &info, only, doc);
+    if (status == FATHOM_MEMORY)
+        goto out;
+    if (status != FATHOM_OK)
+        add_json_error(doc, status);
+    fathom_status printed = print_json(doc);
+    status = printed != FATHOM_OK ? printed : status;
+out:
+    selftest_close(&test);
+    json_free(doc);
+    return status;
+}
+
+/* One of several devices: what is wrong with it is told, and does not keep the others from being tested. */
+static fathom_status run_row(const struct selftest_options *options, int only, const be_list *list, int row,
+                             struct json *doc) {
+    struct selftest test = {.out = doc ? NULL : stdout, .go_on = true};
+    struct tally all = {0};
+    const be_info *info = &list->info[row];
+    if (doc)
+        json_open(doc, NULL);
+    else
+        printf("%s: %s, %s\n", info->word, info->name, info->driver);
+    fathom_status status = selftest_open(&test, list, row, &options->common);
+    if (status == FATHOM_OK)
+        status = run_device(&all, &test, info, only, doc);
+    else if (doc)
+        add_json_device(doc, info);
+    else
+        printf("does not open: %s\n", fathom_last_error());
+    selftest_close(&test);
+    if (!doc)
+        printf("\n");
+    else if (status != FATHOM_OK)
+        add_json_error(doc, status);
+    if (doc)
+        json_close(doc);
+    return status;
+}
+
+/* The worst of the devices decides: the first that fails. */
+static fathom_status run_all(const struct selftest_options *options, int only) {
+    bool named = opt_given(&options->common, &options->common.device);
+    int found[BENCH_DEVICES], count = 0;
+    struct json *doc = NULL;
+    fathom_status status, first = FATHOM_OK;
+    char sentence[CORE_MESSAGE_MAX] = "";
+    be_list list;
+    TRY(be_list_devices(&list));
+    TRY_OUT(bench_device_rows(found, &count, &list, named ? options->common.device : "all"));
+    if (options->common.json) {
+        TRY_OUT(json_new(&doc));
+        json_open_array(doc, "devices");
+    }
+    for (int i = 0; i < count; i++) {
+        status = run_row(options, only, &list, found[i], doc);
+        if (first != FATHOM_OK || status == FATHOM_OK)
+            continue;
+        first = status;
+        snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+    }
+    status = first == FATHOM_OK ? FATHOM_OK : fail(first, "%s", sentence);
+    if (doc) {
+        json_close(doc);
+        if (status != FATHOM_OK)
+            add_json_error(doc, status);
+        TRY_OUT(print_json(doc));
+        status = first;
+    }
 out:
     json_free(doc);
+    be_list_free(&list);
     return status;
 }
 
@@ -153,21 +182,18 @@ static fathom_status find_operation(int *op, const char *name) {
 
 static fathom_status run(const void *given) {
     const struct selftest_options *options = given;
-    be_device *device = NULL;
     int only;
     TRY(find_operation(&only, options->op));
-    TRY(open_device(&device, &options->common));
-    fathom_status status = run_on(device, only, options->common.json);
-    be_close(device);
-    return status;
+    return options->all ? run_all(options, only) : run_one(options, only);
 }
 
 const struct verb verb_selftest = {
     "selftest",
     "compute every operation on a device and compare it with the oracle",
     "A line for each operation: its cases and the worst normalised mean squared\n"
-    "error. Exit code 5 when a case fails.\n",
-    "fathom selftest --device cpu\nfathom selftest --op gemm --json\n",
+    "error. Exit code 5 when a case fails. --all takes every device in turn, and\n"
+    "leaves out cases for which a device has too little memory.\n",
+    "fathom selftest --device cpu\nfathom selftest --op gemm --json\nfathom selftest --all\n",
     OPT_ROWS(rows),
     sizeof(struct selftest_options),
     run,
