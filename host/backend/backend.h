@@ -153,5 +153,7 @@ fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *cal
 
 /* A line about a back end for `doctor`: its libraries and configuration, or why it is not there (then false). */
 bool be_describe(const char *backend, char *text, size_t size);
+/* Every limit of a device as its driver tells it, "name: value" a line. */
+void be_limits(const be_info *info, char *text, size_t size);
 
 #endif

@@ -44,6 +44,7 @@ typedef struct be_driver {
     /* Finds devices. None is no failure: it leaves notes that say why. */
     fathom_status (*list)(be_found *found);
     void (*describe)(char *text, size_t size);
+    void (*limits)(const be_info *info, char *text, size_t size);
 
     /* `state` is the back end's own; everything else here is handed it. */
     fathom_status (*open)(void **state, const be_info *info, const be_options *options);

@@ -286,6 +286,13 @@ fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *cal
     return dev->driver->profile(dev->state, op, seconds, calls);
 }
 
+void be_limits(const be_info *info, char *text, size_t size) {
+    const be_driver *driver = info->opencl_index < 0 ? &cpu_driver : be_opencl_driver(NULL);
+    text[0] = '\0';
+    if (driver)
+        driver->limits(info, text, size);
+}
+
 bool be_describe(const char *backend, char *text, size_t size) {
     const char *why = "";
     const be_driver *driver = strcmp(backend, "cpu") == 0 ? &cpu_driver : be_opencl_driver(&why);

@@ -110,6 +110,7 @@ fathom_status bench_metrics(struct bench_record *record, be_device *const *devic
 struct op_case;
 /* The case of an operation of bench_ops as training on Cora calls it; false when there is none of that name. */
 bool bench_case(struct op_case *c, const char *name);
+const char *bench_case_name(size_t i); /* of the i-th such operation, NULL past the end */
 /* Checks the result of a case, then times it; a wrong result is FATHOM_NUMERIC. */
 fathom_status bench_time_case(struct bench_times *times, be_device *dev, const struct op_case *c, double seconds);
 

@@ -265,6 +265,8 @@ bool bench_case(op_case *c, const char *name) {
     return false;
 }
 
+const char *bench_case_name(size_t i) { return i < TIMED ? timed[i].name : NULL; }
+
 fathom_status bench_time_case(struct bench_times *times, be_device *dev, const op_case *c, double seconds) {
     struct bench_device none = {.gemm = 1, .copy_near = 1, .copy_far = 1};
     struct bench_row row = {0};

@@ -8,6 +8,15 @@
 
 struct doctor_options {
     struct common_options common;
+    bool report;
+    const char *file;
+};
+
+#define REPORT_FILE "fathom-report.txt"
+
+static const struct opt_row rows[] = {
+    OPT_FLAG(struct doctor_options, report, "report", 0, "also write a report about every device, to show to others"),
+    OPT_OPERAND(struct doctor_options, file, "FILE", REPORT_FILE, "where the report goes"),
 };
 
 static const char *const level_names[] = {"ok", "warn", "missing"};
@@ -70,8 +79,10 @@ static fathom_status look_at_devices(struct findings *findings, const char *word
               be_kind_name(info->kind), info->compute_units, bytes_text((uint64_t)info->memory_bytes));
         opencl += info->opencl_index >= 0;
     }
-    for (int i = 0; module && i < list.notes; i++)
-        found_sentence(findings, LEVEL_WARN, "OpenCL platform", list.note[i]);
+    for (int i = 0; module && i < list.notes; i++) { /* drivers without a device of theirs are ordinary */
+        bool ordinary = opencl > 0 && strstr(list.note[i], " has no device ");
+        found_sentence(findings, ordinary ? LEVEL_OK : LEVEL_WARN, "OpenCL platform", list.note[i]);
+    }
     if (module && opencl == 0) {
         found(findings, LEVEL_WARN, "device", "no OpenCL device");
         advise(findings, "install a driver. %s", DRIVER_PACKAGES);
@@ -128,6 +139,8 @@ static fathom_status run(const void *given) {
     const struct doctor_options *options = given;
     struct findings *findings = NULL;
     fathom_status status = FATHOM_OK;
+    if (!options->report && opt_given(&options->common, &options->file))
+        return fail(FATHOM_USAGE, "doctor %s: a file goes with --report", options->file);
     TRY(mem_new(&findings, 1, 1, sizeof *findings, "findings"));
     found(findings, LEVEL_OK, "fathom", "version %s", fathom_version());
     bool module = look_at_backends(findings);
@@ -136,11 +149,18 @@ static fathom_status run(const void *given) {
     doctor_permissions(findings);
     doctor_folders(findings);
     doctor_environment(findings);
-    fathom_status result = look_at_devices(findings, options->common.device, module);
+    bool several = options->report && strchr(options->common.device, ',');
+    fathom_status result = look_at_devices(findings, several ? "auto" : options->common.device, module);
     if (options->common.json)
         status = print_findings_json(findings, result);
     else
         print_findings(findings);
+    if (options->report && status == FATHOM_OK && result == FATHOM_OK) {
+        say("testing and timing every operation for the report; this takes a minute or so");
+        status = doctor_report(options->file, findings, &options->common);
+        if (status == FATHOM_OK)
+            say("written: %s; it has no names of users, machines or folders in it", options->file);
+    }
     mem_free(findings);
     return status != FATHOM_OK ? status : result;
 }
@@ -148,10 +168,11 @@ static fathom_status run(const void *given) {
 const struct verb verb_doctor = {
     "doctor",
     "look at this machine: what is there, what is missing, and the remedy",
-    NULL,
-    "fathom doctor\n",
-    NULL,
-    0,
+    "With --report also what every device can do, limit by limit and operation by\n"
+    "operation, into one text file without names of users, machines or folders:\n"
+    "attach it when you report a problem with a device.\n",
+    "fathom doctor\nfathom doctor --report card.txt --device gpu\n",
+    OPT_ROWS(rows),
     sizeof(struct doctor_options),
     run,
 };

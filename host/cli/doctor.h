@@ -24,6 +24,10 @@ struct findings {
 void found(struct findings *findings, enum level level, const char *subject, const char *format, ...) CORE_PRINTF(4, 5);
 void advise(struct findings *findings, const char *format, ...) CORE_PRINTF(2, 3);
 
+struct common_options;
+/* doctor_report.c: the findings and a look at every device (or those of --device A,B), into a file. */
+fathom_status doctor_report(const char *path, const struct findings *findings, const struct common_options *common);
+
 #define DRIVER_PACKAGES                                                            \
     "CPUs: pocl-opencl-icd; AMD: mesa-opencl-icd (with RUSTICL_ENABLE=radeonsi); " \
     "Intel: intel-opencl-icd; NVIDIA: nvidia-opencl-icd or the one of NVIDIA's own driver"

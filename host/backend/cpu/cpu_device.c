@@ -65,6 +65,13 @@ static void describe(char *text, size_t size) {
              openblas_get_config(), openblas_get_corename());
 }
 
+static void limits(const be_info *info, char *text, size_t size) {
+    int used = snprintf(text, size, "compute units: %d\nmemory: %lld bytes\nloops: ", info->compute_units,
+                        (long long)info->memory_bytes);
+    if (used > 0 && (size_t)used < size)
+        describe(text + used, size - (size_t)used);
+}
+
 fathom_status cpu_choose_isa(const cpu_op **ops, const char **name) {
     const char *forced = getenv("FATHOM_ISA");
     static const struct {
@@ -184,6 +191,7 @@ const be_driver cpu_driver = {.version = BE_DRIVER_VERSION,
                               .host_memory = true,
                               .list = list,
                               .describe = describe,
+                              .limits = limits,
                               .open = open_device,
                               .close = close_device,
                               .alloc = alloc_memory,

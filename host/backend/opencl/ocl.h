@@ -100,6 +100,7 @@ fathom_status ocl_fail(ocl_device *dev, const char *call, const char *object, cl
 
 fathom_status ocl_list(be_found *found);
 void ocl_describe(char *text, size_t size);
+void ocl_limits(const be_info *info, char *text, size_t size);
 fathom_status ocl_pick(cl_platform_id *platform, cl_device_id *id, const be_info *info);
 
 fathom_status ocl_open(void **state, const be_info *info, const be_options *options);

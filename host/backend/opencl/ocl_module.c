@@ -17,6 +17,7 @@ static const be_driver driver = {
     .name = "opencl",
     .list = ocl_list,
     .describe = ocl_describe,
+    .limits = ocl_limits,
     .open = ocl_open,
     .close = ocl_close,
     .alloc = ocl_alloc,
