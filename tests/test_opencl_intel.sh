@@ -1,4 +1,4 @@
-# test_opencl_intel.sh - every operation on Intel's OpenCL runtime for CPUs, brought by pip into a folder of its own
+# test_opencl_intel.sh - every operation and a training on Intel's OpenCL runtime for CPUs, brought by pip into a folder of its own
 # (225 MB, so only with --devices all).
 # labels: opencl asan-skip
 need_command
@@ -20,3 +20,5 @@ grep -q 'opencl:0' list || fail "Intel's runtime shows no device: $(cat list not
 expect_exit 0 "$FATHOM" selftest --device opencl:0
 tail -1 out | grep -q ' 0 failed' || fail "$(tail -1 out)"
 TEST_DEVICE=opencl:0 expect_exit 0 "$BUILD_DIR/tests/test_opencl_ops"
+. "$SOURCE_DIR/tests/support/runtime.sh"
+train_as_cpu embedded

@@ -27,3 +27,9 @@ largest=1500
 TEST_LARGEST=$largest simulate "$BUILD_DIR/tests/test_opencl_ops" || fail "a case fails: $(cat sim.out sim.err)"
 grep -q 'every_case_passes:PASS' sim.out || fail "the cases did not run: $(cat sim.out sim.err)"
 clean || fail "Oclgrind complains: $(head -40 races.log) $(cat sim.err)"
+
+# --- a training: unchecked for speed, as a device like any other
+if [ "${FATHOM_TEST_DEVICES:-}" = all ]; then
+    . "$SOURCE_DIR/tests/support/runtime.sh"
+    train_as_cpu karate oclgrind --build-options -O0
+fi

@@ -1,4 +1,4 @@
-# test_opencl_rusticl.sh - every operation on Mesa's rusticl with its software driver.
+# test_opencl_rusticl.sh - every operation on Mesa's rusticl with its software driver; with --devices all also a training.
 # labels: opencl asan-skip
 need_command
 [ -e /etc/OpenCL/vendors/rusticl.icd ] || skip "rusticl is not installed; mesa-opencl-icd brings it"
@@ -11,3 +11,7 @@ grep -q 'llvmpipe.* is for tests on small graphs only' notes || fail "no word ab
 expect_exit 0 "$FATHOM" selftest --device opencl:0
 tail -1 out | grep -q ' 0 failed' || fail "$(tail -1 out)"
 TEST_DEVICE=opencl:0 expect_exit 0 "$BUILD_DIR/tests/test_opencl_ops"
+if [ "${FATHOM_TEST_DEVICES:-}" = all ]; then
+    . "$SOURCE_DIR/tests/support/runtime.sh"
+    train_as_cpu embedded
+fi

@@ -1,0 +1,24 @@
+# runtime.sh - for the tests of OpenCL runtimes: a training there is the CPU back end's.
+
+# train_as_cpu DATA [COMMAND...]: 20 epochs of two networks on opencl:0 (run by COMMAND, as a simulator is) and on the
+# CPU; the losses of all epochs agree within 1e-5 of themselves, and so the accuracies at the end. Four layers: with
+# more, differences of the last bit grow from epoch to epoch on any two devices.
+train_as_cpu() {
+    local data=$1 model
+    shift
+    for model in gcn gat; do
+        local run=(train --data "$data" --model $model --layers 4 --epochs 20 --quiet)
+        rm -rf here there
+        expect_exit 0 "$FATHOM" "${run[@]}" --device cpu --out here
+        expect_exit 0 "$@" "$FATHOM" "${run[@]}" --device opencl:0 --out there
+        paste -d ' ' <(losses here) <(losses there) | awk '
+            NF != 2 || $1 <= 0 { bad = bad " line " NR ": " $0 }
+            { apart = ($1 > $2 ? $1 - $2 : $2 - $1) / $1; if (apart > most) most = apart }
+            END { if (bad != "" || NR != 20 || most > 1e-5) { print "apart by " most " in " NR " epochs" bad; exit 1 } }' >apart ||
+            fail "$model on $data is not the CPU's: $(cat apart)"
+        [ "$(tail -1 here/epochs.jsonl | sed 's/.*"test_acc"/"test_acc"/; s/,"ms.*//')" = \
+            "$(tail -1 there/epochs.jsonl | sed 's/.*"test_acc"/"test_acc"/; s/,"ms.*//')" ] ||
+            fail "$model on $data: other accuracies: $(tail -qn 1 here/epochs.jsonl there/epochs.jsonl)"
+    done
+}
+losses() { sed 's/.*"loss":[[:space:]]*\([0-9.e+-]*\).*/\1/' "$1/epochs.jsonl"; }
