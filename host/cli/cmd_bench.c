@@ -7,7 +7,7 @@
 #include "core/file.h"
 #include "core/mem.h"
 
-#define WHAT "ops|epoch|metrics"
+#define WHAT "ops|epoch|metrics|all"
 
 struct bench_options {
     struct common_options common;
@@ -16,9 +16,10 @@ struct bench_options {
     const char *only, *out, *html;
 };
 
-/* In the order of WHAT. */
-static fathom_status (*const measure[])(struct bench_record *record,
-                                        be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
+/* In the order of WHAT; the word behind the last means each of them. */
+enum { PARTS = 3 };
+static fathom_status (*const measure[PARTS])(struct bench_record *record,
+                                             be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
 
 fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *words) {
     char word[128];
@@ -116,7 +117,9 @@ static fathom_status run(const void *given) {
     TRY_OUT(bench_describe(record, opt_choice(WHAT, options->what), options->seconds));
     TRY_OUT(open_devices(devices, record, options));
     record->only = options->only;
-    TRY_OUT(measure[options->what](record, devices));
+    for (int part = 0; part < PARTS; part++)
+        if (options->what == part || options->what == PARTS)
+            TRY_OUT(measure[part](record, devices));
     progress_end();
     if (record->devices[0].count == 0) {
         status = fail(FATHOM_USAGE, "--only %s: no row of --what %s has this in its name or shape", options->only,
