@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/file.h"
 #include "core/mem.h"
@@ -36,13 +37,18 @@ void lab_recipe_free(lab_recipe *recipe) {
     mem_free(recipe);
 }
 
-/* Cuts `text` at spaces and commas into `words`, which point into it. */
+/* Cuts `text` at spaces and commas into `words`, which point into it. What is in double quotes is one word: a path. */
 static int cut(char **words, char *text) {
+    static const char between[] = " \t,\r\n";
     int count = 0;
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " \t,\r\n", &rest); word && count < LAB_VALUES;
-         word = strtok_r(NULL, " \t,\r\n", &rest))
-        words[count++] = word;
+    while (*(text += strspn(text, between)) && count < LAB_VALUES) {
+        bool quoted = *text == '"';
+        words[count] = text += quoted;
+        text += strcspn(text, quoted ? "\"" : " \t,\r\n\"");
+        count += text > words[count];
+        if (*text)
+            *text++ = '\0';
+    }
     return count;
 }
 
@@ -228,9 +234,25 @@ static fathom_status find_key(const key **found, const char *name) {
     return fail_unknown(FATHOM_USAGE, "key", name, names, KEY_COUNT);
 }
 
+/* On the command line a path with a space in it needs no quotes of its own: what is there as a whole is one word. */
+static fathom_status set_data(lab_recipe *recipe, const key *k, const char *values) {
+    lab_text text = {0};
+    for (const char *piece = values, *end; *piece; piece = *end ? end + 1 : end) {
+        end = piece + strcspn(piece, ",");
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s", (int)(end - piece), piece);
+        lab_add(&text, strchr(path, ' ') && access(path, F_OK) == 0 ? "\"%s\" " : "%s ", path);
+    }
+    fathom_status status = text.status == FATHOM_OK ? read_key(recipe, k, text.bytes ? text.bytes : "") : text.status;
+    lab_text_free(&text);
+    return status;
+}
+
 fathom_status lab_recipe_set(lab_recipe *recipe, const char *name, const char *values) {
     const key *k = NULL;
     TRY(find_key(&k, name));
+    if (strcmp(name, "data") == 0)
+        return set_data(recipe, k, values);
     if (strcmp(name, "layers") == 0)
         for (int m = 0; m < NN_CONV_COUNT; m++)
             recipe->layers[m].count = 0;
@@ -241,9 +263,11 @@ fathom_status lab_recipe_set(lab_recipe *recipe, const char *name, const char *v
 
 static fathom_status read_line(lab_recipe *recipe, char *line, uint64_t *seen) {
     const key *k = NULL;
-    char *end = strchr(line, '#');
-    if (end)
-        *end = '\0';
+    bool quoted = false;
+    char *end = line;
+    for (; *end && (quoted || *end != '#'); end++)
+        quoted = quoted != (*end == '"');
+    *end = '\0';
     line += strspn(line, " \t\r");
     for (size_t length = strlen(line); length > 0 && strchr(" \t\r", line[length - 1]); length--)
         line[length - 1] = '\0';
@@ -367,7 +391,8 @@ static void print_key(lab_text *out, const lab_recipe *recipe, const key *k) {
     switch (k->kind) {
     case WORDS:
         for (int i = 0; i < ((const lab_words *)member)->count; i++)
-            lab_add(out, " %s", ((const lab_words *)member)->word[i]);
+            lab_add(out, strpbrk(((const lab_words *)member)->word[i], " \t,#\r") ? " \"%s\"" : " %s",
+                    ((const lab_words *)member)->word[i]);
         break;
     case NUMBERS:
         print_numbers(out, k, member);
