@@ -185,18 +185,21 @@ static void every_way_gives_the_same_set(void) {
 
 /* Not symmetric, not ascending, with a self-loop, with zeros: copied and cleaned, never used as it is. */
 static void what_is_not_clean_is_copied(void) {
-    static const int32_t upward[] = {1, 2, 0, 1, 3, 2}, loop[] = {0, 0, 2, 1, 3, 2}, one_way[] = {1, 2, 3, 3, 3, 2};
-    const int32_t *const graphs[] = {upward, loop, one_way};
+    static const int32_t upward[] = {1, 2, 0, 1, 3, 2}, one_way[] = {1, 2, 3, 3, 3, 2};
+    static const int64_t with_loop[] = {0, 2, 4, 6, 7}; /* symmetric and ascending, but node 0 is its own neighbour */
+    static const int32_t looped[] = {0, 1, 0, 2, 1, 3, 2};
     static const float minus[] = {1, -0.0f, 2, 1, 3, 0, 0, 1}, thin[8] = {1};
     fathom_data_options o = as_they_are();
     fathom_data_info info = {.size = sizeof info};
     fathom_data *data = NULL;
     for (int i = 0; i < 3; i++) {
         fathom_arrays a = path();
-        a.columns = graphs[i];
+        a.offsets = i == 2 ? with_loop : a.offsets;
+        a.columns = i == 0 ? upward : i == 1 ? one_way : looped;
         OK(fathom_data_build(&data, &a, &o));
         OK(fathom_data_describe(data, &info));
         TEST_ASSERT_EQUAL_INT32(0, info.borrowed & FATHOM_BORROWED_GRAPH);
+        TEST_ASSERT_EQUAL_INT64(i == 1 ? 4 : 3, info.edges);
         fathom_data_free(data);
     }
     for (int i = 0; i < 3; i++) {

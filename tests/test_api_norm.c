@@ -152,8 +152,9 @@ static void one_file(fathom_norm_kind kind, const char *name, const char *module
     npz_close(file);
 }
 
-static void all_files(const char *word) {
-    static const char *const tags[] = {"tiny", "wide", "one_group", "offset", "offset_soft", "one_column"};
+/* The first `count` kinds of files: elsewhere than on the CPU two of them show that arrays go there and come back. */
+static void all_files(const char *word, size_t count) {
+    static const char *const tags[] = {"wide", "one_group", "tiny", "offset", "offset_soft", "one_column"};
     static const struct {
         fathom_norm_kind kind;
         const char *name, *module;
@@ -164,7 +165,7 @@ static void all_files(const char *word) {
     if (fathom_device_open(&device, word, NULL) != FATHOM_OK)
         TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (size_t t = 0; t < sizeof tags / sizeof *tags; t++) {
+        for (size_t t = 0; t < count; t++) {
             snprintf(name, sizeof name, "norm_%s_%s", kinds[k].name, tags[t]);
             one_file(kinds[k].kind, name, kinds[k].module);
         }
@@ -172,10 +173,10 @@ static void all_files(const char *word) {
     device = NULL;
 }
 
-static void the_norms_on_the_cpu(void) { all_files("cpu"); }
+static void the_norms_on_the_cpu(void) { all_files("cpu", 6); }
 static void the_norms_on_opencl(void) {
     const char *word = getenv("FATHOM_TEST_DEVICE");
-    all_files(word && *word ? word : "opencl:0");
+    all_files(word && *word ? word : "opencl:0", 2);
 }
 
 /* ---- refusals ---- */
