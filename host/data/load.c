@@ -55,7 +55,7 @@ static fathom_status read_set(data_draft *draft, const char *name_or_path, const
         *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
     TRY_OUT(data_finish(draft));
     if (place.cached)
-        TRY_OUT(known_check_content(set->name, place.path, set->sha256));
+        TRY_OUT(known_check_content(place.name, place.path, set->sha256));
 out:
     data_place_free(&place);
     return status;

@@ -25,7 +25,7 @@ fathom_status fallback_keep(run *r) {
     }
     /* A read that fails half way must leave the state kept before whole: it goes to a second set first. */
     for (size_t i = 0; i < COUNT; i++)
-        TRY(state_get(r->spare[blocks[i]], r->model, blocks[i]));
+        TRY(state_get(r->spare[blocks[i]], r->model, blocks[i], true));
     for (size_t i = 0; i < COUNT; i++) {
         float *newer = r->spare[blocks[i]];
         r->spare[blocks[i]] = r->kept[blocks[i]];

@@ -163,12 +163,14 @@ static fathom_status begin(run *r) {
 
 /* ---- checkpoints ---- */
 
+static bool on_opencl(const run *r) { return strcmp(be_device_info(r->dev)->backend, "opencl") == 0; }
+
 static fathom_status save_model(run *r) {
     char path[FOLDER_PATH];
     float *best = NULL;
     fathom_status status;
     TRY_OUT(mem_new(&best, nn_block_len(r->model, NN_BEST), 1, sizeof *best, "checkpoint"));
-    TRY_OUT(state_get(best, r->model, NN_BEST));
+    TRY_OUT(state_get(best, r->model, NN_BEST, on_opencl(r)));
     TRY_OUT(checkpoint_save(folder_file(path, &r->folder, "model.safetensors"), r->model, best, r->now.best_epoch,
                             train_preset_name(r->config->preset)));
 out:
@@ -182,7 +184,8 @@ static fathom_status save(run *r) {
     if (!r->folder.path)
         return FATHOM_OK;
     TRY(folder_sync(&r->folder));
-    TRY(state_save(folder_file(path, &r->folder, "state.safetensors"), r->model, &r->now, r->config, r->set));
+    TRY(state_save(folder_file(path, &r->folder, "state.safetensors"), r->model, &r->now, r->config, r->set,
+                   on_opencl(r)));
     r->folder.has_state = true;
     return save_model(r);
 }
@@ -338,7 +341,7 @@ static fathom_status train(run *r, double start) {
                     r->set->split.name ? r->set->split.name : "");
     TRY(folder_open(&r->folder, c->out, c->resume));
     TRY(mem_new(&r->ms, c->epochs, 1, sizeof *r->ms, "epoch times"));
-    bool on_device = strcmp(be_device_info(r->dev)->backend, "opencl") == 0;
+    bool on_device = on_opencl(r);
     fathom_status status = work(r, start);
     bool lost = status == FATHOM_DEVICE || status == FATHOM_MEMORY; /* drivers say either */
     if ((lost || status == FATHOM_NUMERIC) && fallback_possible(r)) {

@@ -54,9 +54,9 @@ static fathom_status compare(const char *was, const char *now, const char *path)
     return fail(FATHOM_USAGE, "%s belongs to another run; give another --out", path);
 }
 
-fathom_status state_get(float *values, const nn_model *model, nn_block block) {
+fathom_status state_get(float *values, const nn_model *model, nn_block block, bool strict) {
     TRY(nn_get(values, model, block));
-    for (int64_t i = 0, count = nn_block_len(model, block); i < count; i++)
+    for (int64_t i = 0, count = nn_block_len(model, block); strict && i < count; i++)
         if (isnan(values[i]))
             return fail(FATHOM_NUMERIC, "a weight or moment of the model is not a number; try a smaller --lr or "
                                         "--lambda, and `fathom selftest` on the device");
@@ -64,7 +64,7 @@ fathom_status state_get(float *values, const nn_model *model, nn_block block) {
 }
 
 fathom_status state_save(const char *path, const nn_model *model, const train_progress *p, const train_config *config,
-                         const data_set *set) {
+                         const data_set *set, bool strict) {
     float *values[BLOCKS] = {NULL};
     st_tensor tensors[BLOCKS];
     char print[8192], numbers[7][40];
@@ -72,7 +72,7 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
     for (int i = 0; i < BLOCKS; i++) {
         int64_t length = nn_block_len(model, blocks[i].block);
         TRY_OUT(mem_new(&values[i], length, 1, sizeof(float), "checkpoint"));
-        TRY_OUT(state_get(values[i], model, blocks[i].block));
+        TRY_OUT(state_get(values[i], model, blocks[i].block, strict));
         tensors[i] = (st_tensor){.name = blocks[i].name,
                                  .type = ST_F32,
                                  .dims = 1,

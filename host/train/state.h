@@ -13,11 +13,12 @@ typedef struct train_progress {
     double lambda;        /* in use */
 } train_progress;
 
-/* nn_get, and FATHOM_NUMERIC for what is not a number: that must not take the place of a state that was good. */
-fathom_status state_get(float *values, const nn_model *model, nn_block block);
+/* nn_get. `strict`, for devices that may compute wrongly: FATHOM_NUMERIC for what is not a number, which must not take
+ * the place of a state that was good. */
+fathom_status state_get(float *values, const nn_model *model, nn_block block, bool strict);
 
 fathom_status state_save(const char *path, const nn_model *model, const train_progress *progress,
-                         const train_config *config, const data_set *set);
+                         const train_config *config, const data_set *set, bool strict);
 
 /* Refuses the state of another run and names what differs. */
 fathom_status state_load(nn_model *model, train_progress *progress, const char *path, const train_config *config,
