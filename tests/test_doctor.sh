@@ -42,8 +42,8 @@ grep -Eq '^group_stats .* ok$' wrong.txt || fail "the other operations are not t
 # --- refused
 expect_exit 2 "$FATHOM" doctor card.txt
 grep -q 'a file goes with --report' err || fail "a file without --report: $(cat err)"
-expect_exit 1 "$FATHOM" doctor --report /nonexistent/card.txt
-grep -q '^fathom: /nonexistent/card.txt: cannot be written: No such file' err || fail "said: $(cat err)"
+expect_exit 1 "$FATHOM" doctor --report /proc/nowhere/card.txt
+grep -q '^fathom: /proc/nowhere/card.txt: cannot be written: No such file' err || fail "said: $(cat err)"
 expect_exit 3 "$FATHOM" doctor --report card.txt --device nonsense
 [ ! -e card.txt ] || fail "an unknown device leaves a report"
 

@@ -40,11 +40,14 @@ OCL_LAYER_OPTIONS=-cl-fast-relaxed-math expect_exit 5 "$FATHOM" selftest --devic
 # --- local memory and work-groups, tuned to the largest, so that the device's limit is what decides
 told() { sed -n "s/^.*\"$1\":[[:space:]]*\"\(.*\)\",\{0,1\}$/\1/p" list | sed -n 2p; } # of opencl:0, the second row
 version=$("$FATHOM" --version | sed 's/.* //')
-record=$(printf '%s\0' "$(told name)" "$(told platform)" "$(told driver)" "$version" | sha256sum | cut -c1-24)
+parts() { printf '%s\0' "$(told name)" "$(told platform)" "$(told driver)" "$version"; }
+record=$(parts | sha256sum | cut -c1-24)
+seal=$({ parts && printf 'group 1024 own_gemm 64'; } | sha256sum | cut -c1-64)
 export XDG_CACHE_HOME=$TEST_TMP/cache POCL_CACHE_DIR=$BUILD_DIR/tests/cache/pocl
 mkdir -p cache/fathom/tune "$POCL_CACHE_DIR"
 cat >"cache/fathom/tune/$record.json" <<RECORD
-{"device": "$(told name)", "driver": "$(told driver)", "version": "$version", "group": 1024}
+{"device": "$(told name)", "driver": "$(told driver)", "version": "$version", "group": 1024, "own_gemm": 64,
+ "sha256": "$seal"}
 RECORD
 operations=(pair_apply softmax_xent accuracy)
 [ -z "${FATHOM_TEST_LONG:-}" ] || operations=(all)
