@@ -99,7 +99,7 @@ echo "TALLY|1,5|readers that go away, closed streams|$tried|$tried|$tried"
 # --- a locale with decimal commas (test_locale.c: inside a program that uses one), a home that cannot be written
 expect_exit 0 env LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$FATHOM" train --data karate --layers 2 --epochs 3 --threads 1 --lr 0.005 --json --quiet
 grep -q '"lr":[[:space:]]*0.005' out || fail "numbers in de_DE: $(grep '"lr"' out)"
-for home in /proc /nonexistent ""; do
+for home in /proc /proc/nonexistent ""; do
     expect_exit 0 env -u XDG_CACHE_HOME -u FATHOM_DATA HOME=$home "$FATHOM" train --data karate --layers 2 --epochs 2 --threads 1 --quiet
     expect_exit 0 env -u XDG_CACHE_HOME -u FATHOM_DATA -u FATHOM_DEVICE HOME=$home "$FATHOM" devices
     expect_exit 4 env -u XDG_CACHE_HOME -u FATHOM_DATA HOME=$home "$FATHOM" data info cora
