@@ -199,19 +199,19 @@ static void kernels_are_built_when_needed(void) {
 static void operations_are_timed_on_demand(void) {
     be_device *timed = NULL;
     be_buf *buf = NULL;
-    double seconds = -1.0, none = -1.0;
-    int64_t calls = 0, no_calls = -1;
+    be_op_time time = {0}, none = {-1.0, -1, -1};
     TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_open(&timed, be_device_info(dev)->word, &(be_options){.profile = true}));
     TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(timed, &buf, be_floats(1 << 16), "activations"));
     for (int i = 0; i < 3; i++)
         TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(timed, &(be_fill_args){.y = be_view(buf, 0, 256, 256)}));
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_profile(timed, BE_OP_fill, &seconds, &calls));
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_profile(timed, BE_OP_adam, &none, &no_calls));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_profile(timed, BE_OP_fill, &time));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_profile(timed, BE_OP_adam, &none));
     be_close(timed);
-    TEST_ASSERT_EQUAL_INT64(3, calls);
-    TEST_ASSERT_TRUE(seconds > 1e-7 && seconds < 60.0);
-    TEST_ASSERT_EQUAL_INT64(0, no_calls);
-    TEST_ASSERT_TRUE(none == 0.0);
+    TEST_ASSERT_EQUAL_INT64(3, time.calls);
+    TEST_ASSERT_EQUAL_INT64(3, time.launches);
+    TEST_ASSERT_TRUE(time.seconds > 1e-7 && time.seconds < 60.0);
+    TEST_ASSERT_EQUAL_INT64(0, none.calls);
+    TEST_ASSERT_TRUE(none.seconds == 0.0);
 }
 
 int main(void) {

@@ -148,8 +148,12 @@ typedef struct be_counters {
 } be_counters;
 be_counters be_count(const be_device *dev);
 
-/* Seconds and calls of an operation; zeros unless opened with `profile`. Waits. */
-fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *calls);
+/* What an operation took since the device was opened; zeros unless opened with `profile`. Waits. */
+typedef struct be_op_time {
+    double seconds;
+    int64_t calls, launches; /* the CPU back end: one launch a call */
+} be_op_time;
+fathom_status be_profile(be_device *dev, be_op op, be_op_time *time);
 
 /* A line about a back end for `doctor`: its libraries and configuration, or why it is not there (then false). */
 bool be_describe(const char *backend, char *text, size_t size);

@@ -66,8 +66,7 @@ typedef struct ocl_device {
     bool profile, host_clock; /* host_clock: the device's timers are nonsense */
     be_op op;                 /* the operation under way */
     double op_start;
-    double seconds[BE_OP_COUNT];
-    int64_t calls[BE_OP_COUNT];
+    be_op_time time[BE_OP_COUNT];
     ocl_timer timer[OCL_TIMERS];
     int timers;
 } ocl_device;
@@ -126,7 +125,7 @@ double ocl_now(void);
 fathom_status ocl_begin(ocl_device *dev, be_op op);
 fathom_status ocl_end(ocl_device *dev, fathom_status status);
 fathom_status ocl_collect(ocl_device *dev); /* after a finish: reads the pending events */
-fathom_status ocl_profile(void *state, be_op op, double *seconds, int64_t *calls);
+void ocl_profile(void *state, be_op op, be_op_time *time);
 fathom_status ocl_profile_open(ocl_device *dev); /* finds out whether the device's clock can be used */
 void ocl_profile_drop(ocl_device *dev);
 

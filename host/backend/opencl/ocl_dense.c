@@ -66,9 +66,10 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
         bo, bld, a->beta, (cl_mem)a->c.buf->handle, co, cld, &dev->queue, NULL, dev->scratch);
     CL_TRY(dev, "CLBlastSgemmWithTempBuffer", "gemm", *code);
     dev->counters.launches++;
+    dev->time[dev->op].launches += dev->profile;
     if (timed) {
         TRY(ocl_sync(dev));
-        dev->seconds[dev->op] += ocl_now() - start;
+        dev->time[dev->op].seconds += ocl_now() - start;
     }
     return FATHOM_OK;
 }
