@@ -58,11 +58,11 @@ static inline float group_sum(__local float *tmp, float v) {
     return v;
 }
 
-/* Four columns j.. of a row of d, of which those past the end repeat the last; and back, without them. */
+/* Four columns j.. of a row of d, 0 past its end; and back, without those past the end. */
 static inline float4 load4(__global const float *row, uint j, uint d) {
     if (j + 4 <= d)
         return vload4(0, row + j);
-    return (float4)(row[j], row[min(j + 1, d - 1)], row[min(j + 2, d - 1)], row[min(j + 3, d - 1)]);
+    return (float4)(row[j], j + 1 < d ? row[j + 1] : 0.0f, j + 2 < d ? row[j + 2] : 0.0f, 0.0f);
 }
 
 /* The same, but those past the end repeat the first: more branches and one address instead of four in registers, for
@@ -89,5 +89,85 @@ static inline void store4(float4 v, __global float *row, uint j, uint d) {
     if (j + 2 < d)
         row[j + 2] = v.z;
 }
+
+static inline float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
+static inline float most4(float4 v) { return fmax(fmax(v.x, v.y), fmax(v.z, v.w)); }
+
+/* COLUMNS: how many columns of a row a work-item takes at once. 4 on GPUs, where neighbouring items read neighbouring
+ * columns; 16 on CPUs, where an item's vector is a register. `wide` is that vector, with the calls above for it:
+ * load_wide, store_wide, act_wide, sum_wide, most_wide (the largest); LOAD and STORE for whole ones, LANES 0, 1, 2 .. */
+#ifndef COLUMNS
+#define COLUMNS 4
+#endif
+
+#if COLUMNS == 4
+typedef float4 wide;
+typedef int4 wide_int;
+#define LANES (int4)(0, 1, 2, 3)
+#define LOAD(p) vload4(0, p)
+#define STORE(v, p) vstore4(v, 0, p)
+#define load_wide load4
+#define store_wide store4
+#define act_wide act_of
+#define sum_wide sum4
+#define most_wide most4
+#elif COLUMNS == 16
+typedef float16 wide;
+typedef int16 wide_int;
+#define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define LOAD(p) vload16(0, p)
+#define STORE(v, p) vstore16(v, 0, p)
+
+static inline float8 load8(__global const float *row, uint j, uint d) {
+    if (j + 8 <= d)
+        return vload8(0, row + j);
+    return (float8)(load4(row, j, d), j + 4 < d ? load4(row, j + 4, d) : (float4)(0.0f));
+}
+
+static inline wide load_wide(__global const float *row, uint j, uint d) {
+    if (j + 16 <= d)
+        return vload16(0, row + j);
+    return (wide)(load8(row, j, d), j + 8 < d ? load8(row, j + 8, d) : (float8)(0.0f));
+}
+
+static inline void store8(float8 v, __global float *row, uint j, uint d) {
+    if (j + 8 <= d) {
+        vstore8(v, 0, row + j);
+        return;
+    }
+    store4(v.lo, row, j, d);
+    if (j + 4 < d)
+        store4(v.hi, row, j + 4, d);
+}
+
+static inline void store_wide(wide v, __global float *row, uint j, uint d) {
+    if (j + 16 <= d) {
+        vstore16(v, 0, row + j);
+        return;
+    }
+    store8(v.lo, row, j, d);
+    if (j + 8 < d)
+        store8(v.hi, row, j + 8, d);
+}
+
+static inline wide act_wide(wide x, ulong i, act_args a) {
+    if (!a.drop)
+        return a.relu ? select(x, (wide)(0.0f), x < 0.0f) : x;
+    return (wide)(act_of(x.lo.lo, i, a), act_of(x.lo.hi, i + 4, a), act_of(x.hi.lo, i + 8, a),
+                  act_of(x.hi.hi, i + 12, a));
+}
+
+static inline float sum_wide(wide v) {
+    float8 half_sum = v.lo + v.hi;
+    return sum4(half_sum.lo + half_sum.hi);
+}
+
+static inline float most_wide(wide v) {
+    float8 half_most = fmax(v.lo, v.hi);
+    return most4(fmax(half_most.lo, half_most.hi));
+}
+#else
+#error "COLUMNS is 4 or 16"
+#endif
 
 #endif

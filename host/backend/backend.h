@@ -121,6 +121,7 @@ fathom_status be_find(const be_list *list, const char *word, int *row);
  * but sums over a work-group have another order, so bits may differ from those of another tuning. */
 typedef struct be_tuning {
     int group;    /* work-items of a work-group, a power of two (OpenCL) */
+    int columns;  /* of a row that a work-item takes at once, 4 or 16 (OpenCL) */
     int own_gemm; /* matrix products with a side up to this use the own kernel, others CLBlast (OpenCL) */
 } be_tuning;
 

@@ -44,12 +44,9 @@
     K(norm_batch, pair_backward)               \
     K(norm_group, group_assign)                \
     K(norm_group, group_stats_blocks)          \
-    K(norm_group, group_coefficients)          \
     K(norm_group, group_apply)                 \
     K(norm_group, group_sums_blocks)           \
     K(norm_group, group_sums_combine)          \
-    K(norm_group, group_backward_coefficients) \
-    K(norm_group, group_backward_scores)       \
     K(norm_group, group_backward_rows)         \
     K(loss, softmax_xent)                      \
     K(loss, loss_sum)                          \

@@ -12,7 +12,6 @@
 #include "backend/opencl/ocl_sources.h"
 
 #define GROUP 64 /* work-items in a group, where the device and the kernel allow it */
-#define OPTIONS "-cl-std=CL1.2"
 #define MAX_TEXT (1 << 20)
 
 static const char *const headers[] = {"philox.h", "args.h", "common.h"};
@@ -113,7 +112,7 @@ static fathom_status build_failure(ocl_device *dev, const char *name, cl_program
 }
 
 static fathom_status build(ocl_device *dev, ocl_file file) {
-    char *text[PARTS] = {NULL};
+    char *text[PARTS] = {NULL}, options[64];
     const char *parts[PARTS];
     cl_program program = NULL;
     cl_int code;
@@ -124,7 +123,8 @@ static fathom_status build(ocl_device *dev, ocl_file file) {
     }
     program = clCreateProgramWithSource(dev->context, PARTS, parts, NULL, &code);
     CL_TRY_OUT(dev, "clCreateProgramWithSource", file_names[file], code);
-    code = clBuildProgram(program, 1, &dev->id, OPTIONS, NULL, NULL);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCOLUMNS=%d", dev->columns);
+    code = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         status = build_failure(dev, file_names[file], program, code);
         goto out;
