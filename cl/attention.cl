@@ -44,7 +44,8 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *p
 
 /* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge.
  * Shapes: ge and alpha 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
- * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns as above, then entries rising. */
+ * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns as above, then entries
+ * rising. */
 __kernel void gat_backward_edges(__global float *ge, long geo, __global float *gt, long gto, __global const long *ptr,
                                  long po, __global const int *idx, long io, __global const int *eid, long eo,
                                  uint has_eid, __global const float *alpha, long ao, __global const float *s, long so,
@@ -111,7 +112,7 @@ __kernel void gat_backward_rows(__global float *gz, long gzo, long gzld, __globa
     uint j = COLUMNS * (uint)(i - v * across);
     __global float *row = gz + gzo + (long)v * gzld;
     wide sum = load_wide(row, j, d) + gs[gso + (long)v] * load_wide(a_src + aso, j, d) +
-                 gt[gto + (long)v] * load_wide(a_dst + ado, j, d);
+               gt[gto + (long)v] * load_wide(a_dst + ado, j, d);
     store_wide(sum, row, j, d);
 }
 

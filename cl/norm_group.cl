@@ -9,7 +9,7 @@
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).   Shapes: s n x G, h n x d, u G x d, c 1 x G.
  * Launch: a work-group per block of `per` rows, an item per row.   Memory: room d x COLUMNS for a work-group: u of
  * COLUMNS groups, transposed, lanes past G repeat the last; s holds the logits when G is more than that.
- * Order: columns rising; groups in lanes. */
+ * Order: even columns rising, odd ones apart; groups in lanes. */
 __kernel void group_assign(__global float *s, long so, long sld, __global const float *h, long ho, long hld,
                            __global const float *u, long uo, __global const float *c, long co, uint has_c,
                            __global float *room, long ro, uint n, uint d, uint groups, uint per) {
@@ -27,18 +27,19 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
         for (ulong v = begin + me; v < end; v += size) {
             __global const float *row = h + ho + (long)v * hld;
             __global float *out = s + so + (long)v * sld;
-            wide z = start;
+            wide z = start, odd = (wide)(0.0f);
             uint j = 0;
             for (; j + 4 <= d; j += 4) {
                 float4 x = vload4(0, row + j);
                 __global const float *at = ut + j * COLUMNS;
                 z = fma((wide)(x.x), LOAD(at), z);
-                z = fma((wide)(x.y), LOAD(at + COLUMNS), z);
+                odd = fma((wide)(x.y), LOAD(at + COLUMNS), odd);
                 z = fma((wide)(x.z), LOAD(at + 2 * COLUMNS), z);
-                z = fma((wide)(x.w), LOAD(at + 3 * COLUMNS), z);
+                odd = fma((wide)(x.w), LOAD(at + 3 * COLUMNS), odd);
             }
             for (; j < d; j++)
                 z = fma((wide)(row[j]), LOAD(ut + j * COLUMNS), z);
+            z += odd;
             if (groups <= COLUMNS) {
                 wide p = exp(z - most_wide(z));
                 p = select(p, (wide)(0.0f), LANES >= (int)groups);
@@ -225,9 +226,10 @@ __kernel void group_sums_combine(__global float *db, long dbo, __global float *q
  *   and per block p[b][g] = sum_v gz_vg.
  * The first difference is taken before it is multiplied, since its parts can be nearly equal; r^3 is divided by, not
  * multiplied with: fewer roundings.   Shapes: gh, go, h n x d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d,
- * p blocks x G; gh may be go.   Launch: a work-group per block of `per` rows; `team` items, a power of two, share a row,
- * COLUMNS columns each at a time, so size / team rows go at once.   Memory: room (4 G + 1) x pad + G x size for a
- * work-group: A, E, mean, u of each group, db / n, then the items' parts of ds; gz holds ds in between.
+ * p blocks x G; gh may be go.   Launch: a work-group per block of `per` rows; `team` items, a power of two, share a
+ * row, COLUMNS columns each at a time, so size / team rows go at once.   Memory: room (4 G + 1) x pad + (2 size + 1) x
+ * wg for a work-group, wg = COLUMNS ceil(G / COLUMNS): A, E, mean, u of each group, db / n; then for each item, groups
+ * side by side, its part of ds (later gz) and S; then the sum of gz.
  * Order: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
                                   __global float *p, long po, __global const float *go, long goo, long gold,
@@ -237,33 +239,40 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
                                   __global const float *db, long dbo, __global const float *q, long qo,
                                   __global float *room, long ro, uint n, uint d, uint groups, uint per, uint team,
                                   float eps, float lambda) {
-    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), at_once = size / team;
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), at_once = size / team, t = me % team;
     uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS, members = min(team, across), j = COLUMNS * t;
     ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
-    __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (ulong)groups * size));
-    __global float *each = k + 4 * (long)groups * pad, *parts = each + pad;
+    __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (2 * (ulong)size + 1) * wg));
+    __global float *each = k + 4 * (long)groups * pad, *parts = each + pad, *shares = parts + (long)size * wg;
+    __global float *sums = shares + (long)size * wg, *mine = parts + (long)me * wg,
+                   *team_s = shares + (long)(me - t) * wg;
     for (uint i = me; i < groups * across; i += size) {
-        uint g = i / across, j = COLUMNS * (i - g * across);
+        uint g = i / across, c = COLUMNS * (i - g * across);
         long at = (long)g * d;
-        wide spread = load_wide(var + vo + at, j, d) + eps, root = sqrt(spread), scale = load_wide(gamma + gao + at, j, d);
-        __global float *to = k + 4 * (long)g * pad + j;
+        wide spread = load_wide(var + vo + at, c, d) + eps, root = sqrt(spread);
+        wide scale = load_wide(gamma + gao + at, c, d);
+        __global float *to = k + 4 * (long)g * pad + c;
         STORE(scale / root, to);
-        STORE(-scale * load_wide(q + qo + at, j, d) / (spread * root * (float)n), to + pad);
-        STORE(load_wide(mean + mo + at, j, d), to + 2 * pad);
-        STORE(load_wide(u + uo + at, j, d), to + 3 * pad);
+        STORE(-scale * load_wide(q + qo + at, c, d) / (spread * root * (float)n), to + pad);
+        STORE(load_wide(mean + mo + at, c, d), to + 2 * pad);
+        STORE(load_wide(u + uo + at, c, d), to + 3 * pad);
     }
     for (uint i = me; i < across; i += size)
         STORE(load_wide(db + dbo, COLUMNS * i, d) * (1.0f / (float)n), each + COLUMNS * i);
-    for (uint g = me; g < groups; g += size)
-        p[po + (long)(b * groups + g)] = 0.0f;
+    for (uint g = 0; g < wg; g += COLUMNS) {
+        STORE((wide)(0.0f), mine + g);
+        STORE((wide)(0.0f), shares + (long)me * wg + g);
+        if (me == 0)
+            STORE((wide)(0.0f), sums + g);
+    }
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (ulong first = begin; first < end; first += at_once) {
         ulong v = first + me / team;
-        uint t = me % team, j = COLUMNS * t;
-        bool mine = v < end && t < across;
-        __global const float *sv = s + so + (long)v * sld;
-        if (mine) {
-            __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold, *kg = k + j;
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
+        bool works = v < end && t < across;
+        if (works) {
+            __global const float *sv = s + so + (long)v * sld, *kg = k + j;
             wide x = load_wide(hv, j, d), c = lambda * load_wide(gv, j, d) - LOAD(each + j);
             for (uint g = 0; g < groups; g++, kg += 4 * pad) {
                 float share = sv[g];
@@ -273,45 +282,50 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
                     __global const float *ka = kg - j + a;
                     sum = fma(y, fma(LOAD(ka), e, LOAD(ka + pad) * fma((wide)(share), y, -LOAD(ka + 2 * pad))), sum);
                 }
-                parts[(long)g * size + me] = sum_wide(sum);
+                mine[g] = sum_wide(sum);
+                if (t == 0)
+                    team_s[g] = share;
             }
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
-        if (t == 0 && v < end) {
-            __global float *zv = gz + gzo + (long)v * gzld;
-            uint members = min(team, across);
+        if (works && t == 0) {
             float dot_s = 0.0f;
-            for (uint g = 0; g < groups; g++) {
-                float sum = parts[(long)g * size + me];
+            for (uint g = 0; g < wg; g += COLUMNS) {
+                wide sum = LOAD(mine + g);
                 for (uint m = 1; m < members; m++)
-                    sum += parts[(long)g * size + me + m];
-                dot_s += sum * sv[g];
-                zv[g] = sum;
+                    sum += LOAD(mine + (long)m * wg + g);
+                STORE(sum, mine + g);
+                dot_s += sum_wide(sum * LOAD(team_s + g));
             }
-            for (uint g = 0; g < groups; g++)
-                zv[g] = sv[g] * (zv[g] - dot_s);
+            for (uint g = 0; g < wg; g += COLUMNS) {
+                wide z = LOAD(team_s + g) * (LOAD(mine + g) - dot_s);
+                STORE(z, mine + g);
+                store_wide(z, gz + gzo + (long)v * gzld, g, groups);
+            }
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
-        if (mine) {
-            __global const float *zv = gz + gzo + (long)v * gzld;
+        if (works) {
+            __global const float *zv = mine - (long)t * wg;
             for (uint a = j; a < d; a += team * COLUMNS) {
-                wide x = load_wide(h + ho + (long)v * hld, a, d), sum = load_wide(go + goo + (long)v * gold, a, d);
-                wide c = lambda * sum - LOAD(each + a);
+                wide x = load_wide(hv, a, d), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
                 __global const float *kg = k + a;
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {
-                    float share = sv[g];
+                    float share = team_s[g];
                     wide dt = fma(LOAD(kg), c, LOAD(kg + pad) * fma((wide)(share), x, -LOAD(kg + 2 * pad)));
                     sum = fma((wide)(share), dt, fma((wide)(zv[g]), LOAD(kg + 3 * pad), sum));
                 }
                 store_wide(sum, gh + gho + (long)v * ghld, a, d);
             }
         }
-        for (uint g = me; g < groups; g += size) {
-            float sum = p[po + (long)(b * groups + g)];
-            ulong stop = min(end, first + at_once);
-            for (ulong w = first; w < stop; w++)
-                sum += gz[gzo + (long)w * gzld + g];
-            p[po + (long)(b * groups + g)] = sum;
+        uint rows = (uint)min((ulong)at_once, end - first);
+        for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size) {
+            wide sum = LOAD(sums + g);
+            for (uint r = 0; r < rows; r++)
+                sum += LOAD(parts + (long)(r * team) * wg + g);
+            STORE(sum, sums + g);
         }
+        barrier(CLK_GLOBAL_MEM_FENCE); /* the parts are written anew */
     }
+    for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size)
+        store_wide(LOAD(sums + g), p + po + (long)(b * groups), g, groups);
 }

@@ -1,5 +1,5 @@
-/* pointwise.cl - element by element operations. One work-item takes COLUMNS columns of a row; the host hands matrices whose
- * rows lie side by side as one long row. */
+/* pointwise.cl - element by element operations. One work-item takes COLUMNS columns of a row; the host hands matrices
+ * whose rows lie side by side as one long row. */
 #include "common.h"
 
 /* Computes: y = value.   Shapes: y rows x cols.   Launch: one item per row and COLUMNS columns. */
@@ -35,7 +35,8 @@ __kernel void activate(__global float *y, long yo, long yld, __global const floa
     if (r >= rows)
         return;
     uint j = COLUMNS * (uint)(i - r * across);
-    store_wide(act_wide(load_wide(x + xo + (long)r * xld, j, cols), r * cols + j, act), y + yo + (long)r * yld, j, cols);
+    store_wide(act_wide(load_wide(x + xo + (long)r * xld, j, cols), r * cols + j, act), y + yo + (long)r * yld, j,
+               cols);
 }
 
 /* Computes: gx = (y > 0) gy scale, the backward of an activation with relu (without: `activate` itself).
@@ -61,7 +62,8 @@ __kernel void bias_add(__global float *y, long yo, long yld, __global const floa
     if (r >= rows)
         return;
     uint j = COLUMNS * (uint)(i - r * across);
-    store_wide(load_wide(x + xo + (long)r * xld, j, cols) + load_wide(b + bo, j, cols), y + yo + (long)r * yld, j, cols);
+    store_wide(load_wide(x + xo + (long)r * xld, j, cols) + load_wide(b + bo, j, cols), y + yo + (long)r * yld, j,
+               cols);
 }
 
 /* Computes: y_v = x_v / norm_v with norm ||x_v|| (by_sum 0) or sum_j x_vj (by_sum 1); norm 0 gives a row of 0.

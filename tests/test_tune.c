@@ -31,7 +31,8 @@ static be_tuning found(const be_info *info) {
 
 static char *keep(int group, int own_gemm) {
     char *path = NULL;
-    TEST_ASSERT_EQUAL_MESSAGE(FATHOM_OK, tune_keep(&path, &(be_tuning){group, own_gemm}, &device), fathom_last_error());
+    TEST_ASSERT_EQUAL_MESSAGE(FATHOM_OK, tune_keep(&path, &(be_tuning){.group = group, .own_gemm = own_gemm}, &device),
+                              fathom_last_error());
     return path;
 }
 
@@ -118,7 +119,7 @@ static void a_damaged_record_is_ignored(void) {
 static void a_cache_that_cannot_be_written_is_told(void) {
     char *path = NULL;
     setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
-    TEST_ASSERT_EQUAL(FATHOM_FAILURE, tune_keep(&path, &(be_tuning){32, 32}, &device));
+    TEST_ASSERT_EQUAL(FATHOM_FAILURE, tune_keep(&path, &(be_tuning){.group = 32, .own_gemm = 32}, &device));
     TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "/proc/nowhere"));
     TEST_ASSERT_EQUAL_INT(0, found(&device).group);
 }
@@ -155,7 +156,7 @@ static void tell(void *user, be_tuning *tuning, const be_info *info) {
 
 static be_device *open_tuned(int group, int own_gemm) {
     be_device *dev = NULL;
-    told = (be_tuning){group, own_gemm};
+    told = (be_tuning){.group = group, .own_gemm = own_gemm};
     if (be_open(&dev, "opencl:0", &(be_options){.tuned = tell}) != FATHOM_OK)
         TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
     return dev;

@@ -49,7 +49,8 @@ typedef struct ocl_device {
     size_t group[K_COUNT]; /* work-group size chosen for each kernel */
     size_t max_group;
     be_tuning tuning;
-    int columns; /* of a row that a work-item takes at once: COLUMNS of cl/common.h */
+    int64_t rooms; /* work-groups of a kernel that fill a room of their own first */
+    int columns;   /* of a row that a work-item takes at once: COLUMNS of cl/common.h */
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
     size_t used_bytes; /* in buffers */
@@ -190,8 +191,8 @@ typedef struct ocl_blocks {
 /* Cuts n rows into blocks of whole OCL_BLOCKs: at most 256 blocks, and at most 4 Mi
  * partial floats at `width` floats per block. */
 ocl_blocks ocl_cut(int64_t n, int64_t width);
-/* The same for work-groups that need `width` floats of scratch and leave nothing there: at most 2048 blocks. */
-ocl_blocks ocl_cut_rows(int64_t n, int64_t width);
+/* The same for work-groups that fill a room of `width` floats of scratch before they begin: at most dev->rooms. */
+ocl_blocks ocl_cut_rows(const ocl_device *dev, int64_t n, int64_t width);
 /* out_i = (add ? out_i : 0) + sum over blocks of scratch[at + b * stride + i], i < len, in block order. */
 fathom_status ocl_combine(ocl_device *dev, be_mat out, int64_t at, int64_t stride, ocl_blocks blocks, bool add);
 

@@ -2,7 +2,6 @@
 #include "backend/opencl/ocl.h"
 
 #define MOST_BLOCKS 256 /* whose results are added up, one after the other */
-#define MOST_ROOMS 2048 /* without results */
 #define MOST_FLOATS (INT64_C(1) << 22)
 
 static ocl_blocks cut(int64_t n, int64_t width, int64_t limit) {
@@ -13,9 +12,9 @@ static ocl_blocks cut(int64_t n, int64_t width, int64_t limit) {
 }
 
 ocl_blocks ocl_cut(int64_t n, int64_t width) { return cut(n, width, MOST_BLOCKS); }
-ocl_blocks ocl_cut_rows(int64_t n, int64_t width) { return cut(n, width, MOST_ROOMS); }
+ocl_blocks ocl_cut_rows(const ocl_device *dev, int64_t n, int64_t width) { return cut(n, width, dev->rooms); }
 
 fathom_status ocl_combine(ocl_device *dev, be_mat out, int64_t at, int64_t stride, ocl_blocks blocks, bool add) {
-    return OCL_RUN(dev, K_sum_combine, ocl_across(dev, out.cols), VEC(out), SCRATCH(dev, at), I64(stride), U32(out.cols),
-                   U32(blocks.count), U32(add));
+    return OCL_RUN(dev, K_sum_combine, ocl_across(dev, out.cols), VEC(out), SCRATCH(dev, at), I64(stride),
+                   U32(out.cols), U32(blocks.count), U32(add));
 }

@@ -46,8 +46,8 @@ static fathom_status pair_scale(ocl_device *dev, be_mat var, be_mat q, float eps
 
 fathom_status ocl_pair_apply(ocl_device *dev, const be_pair_apply_args *a) {
     TRY(pair_scale(dev, a->var, (be_mat){0}, a->eps));
-    return OCL_RUN(dev, K_pair_apply, items(dev, a->y), MAT(a->y), MAT(a->x), VEC(a->mean), SCRATCH(dev, 0), U32(a->x.rows),
-                   U32(a->x.cols), ACT(a->act));
+    return OCL_RUN(dev, K_pair_apply, items(dev, a->y), MAT(a->y), MAT(a->x), VEC(a->mean), SCRATCH(dev, 0),
+                   U32(a->x.rows), U32(a->x.cols), ACT(a->act));
 }
 
 fathom_status ocl_pair_backward(ocl_device *dev, const be_pair_backward_args *a) {

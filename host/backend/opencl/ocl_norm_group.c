@@ -11,7 +11,7 @@ static int64_t items_of(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blo
 
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, room = d * dev->columns;
-    ocl_blocks blocks = ocl_cut_rows(n, room);
+    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
     TRY(ocl_need(dev, K_group_assign));
     TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
     return OCL_RUN(dev, K_group_assign, items_of(dev, K_group_assign, blocks), MAT(a->s), MAT(a->h), VEC(a->u),
@@ -31,7 +31,7 @@ fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
 
 fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, room = (groups + 1) * padded(dev, d);
-    ocl_blocks blocks = ocl_cut_rows(n, room);
+    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
     TRY(ocl_need(dev, K_group_apply));
     TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
     return OCL_RUN(dev, K_group_apply, items_of(dev, K_group_apply, blocks), MAT(a->y), MAT(a->h), MAT(a->s),
@@ -62,8 +62,9 @@ static int64_t team_of(const ocl_device *dev, int64_t d) {
 fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     TRY(ocl_need(dev, K_group_backward_rows));
-    int64_t room = (4 * groups + 1) * padded(dev, d) + groups * (int64_t)dev->group[K_group_backward_rows];
-    ocl_blocks blocks = ocl_cut(n, room);
+    int64_t size = (int64_t)dev->group[K_group_backward_rows];
+    int64_t room = (4 * groups + 1) * padded(dev, d) + (2 * size + 1) * padded(dev, groups);
+    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
     int64_t sums = blocks.count * room;
     TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
     TRY(OCL_RUN(dev, K_group_backward_rows, items_of(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),

@@ -63,7 +63,7 @@ fathom_status ocl_row_normalise(ocl_device *dev, const be_row_normalise_args *a)
 fathom_status ocl_col_sum(ocl_device *dev, const be_col_sum_args *a) {
     ocl_blocks blocks = ocl_cut(a->x.rows, a->x.cols);
     TRY(ocl_scratch(dev, be_floats(blocks.count * a->x.cols)));
-    TRY(OCL_RUN(dev, K_sum_blocks, blocks.count * ocl_across(dev, a->x.cols), SCRATCH(dev, 0), MAT(a->x), U32(a->x.rows),
-                U32(a->x.cols), U32(blocks.count), U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_sum_blocks, blocks.count * ocl_across(dev, a->x.cols), SCRATCH(dev, 0), MAT(a->x),
+                U32(a->x.rows), U32(a->x.cols), U32(blocks.count), U32(blocks.rows)));
     return ocl_combine(dev, a->s, 0, a->x.cols, blocks, true);
 }

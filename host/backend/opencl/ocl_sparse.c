@@ -7,11 +7,11 @@ static fathom_status drop_values(ocl_device *dev, be_mat *val, const be_spmm_arg
     TRY(ocl_scratch(dev, be_floats(ids)));
     if (!val->buf) {
         TRY(OCL_RUN(dev, K_fill, ocl_across(dev, ids), SCRATCH(dev, 0), I64(ids), U32(1), U32(ids), F32(1.0f)));
-        return OCL_RUN(dev, K_activate, ocl_across(dev, ids), SCRATCH(dev, 0), I64(ids), SCRATCH(dev, 0), I64(ids), U32(1),
-                       U32(ids), DROP(a->drop));
+        return OCL_RUN(dev, K_activate, ocl_across(dev, ids), SCRATCH(dev, 0), I64(ids), SCRATCH(dev, 0), I64(ids),
+                       U32(1), U32(ids), DROP(a->drop));
     }
-    return OCL_RUN(dev, K_activate, ocl_across(dev, ids), SCRATCH(dev, 0), I64(ids), VEC(*val), I64(ids), U32(1), U32(ids),
-                   DROP(a->drop));
+    return OCL_RUN(dev, K_activate, ocl_across(dev, ids), SCRATCH(dev, 0), I64(ids), VEC(*val), I64(ids), U32(1),
+                   U32(ids), DROP(a->drop));
 }
 
 fathom_status ocl_spmm(ocl_device *dev, const be_spmm_args *a) {
