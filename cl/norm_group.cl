@@ -63,23 +63,18 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
     }
 }
 
-/* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
- * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and COLUMNS columns.
+/* Mean and centred sum of t_gj over the rows begin .. end - 1, COLUMNS columns from j on; sg is the column g of s.
  * Order: rows rising in runs of 64, even and odd ones apart, each run centred about its own mean; runs are combined
  * after Chan. */
-__kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
-                                 __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
-                                 uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
-    ulong i = get_global_id(0), b = row_of(i, width);
-    if (b >= blocks)
-        return;
-    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
-    ulong end = min((ulong)n, (b + 1) * per);
-    __global const float *sg = s + so + g, *rows = h + ho;
+typedef struct spread_of {
+    wide mean, centred;
+} spread_of;
+
+static inline spread_of spread_rows(__global const float *sg, long sld, __global const float *rows, long hld, uint j,
+                                    uint d, ulong begin, ulong end) {
     float count = 0.0f;
-    wide mean = (wide)(0.0f), centred = mean;
-    for (ulong v = b * per; v < end; v += 64) {
+    spread_of out = {(wide)(0.0f), (wide)(0.0f)};
+    for (ulong v = begin; v < end; v += 64) {
         uint here = (uint)min((ulong)64, end - v), w = 0;
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
         wide base = *sw * load_wide(hw, j, d), run = (wide)(0.0f), odd = run;
@@ -105,14 +100,66 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
             squares = fma(one, one, squares);
         }
         float both = count + (float)here;
-        wide delta = run - mean;
-        mean += delta * ((float)here / both);
-        centred += squares + odd + delta * delta * (count * (float)here / both);
+        wide delta = run - out.mean;
+        out.mean += delta * ((float)here / both);
+        out.centred += squares + odd + delta * delta * (count * (float)here / both);
         count = both;
     }
+    return out;
+}
+
+/* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
+ * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and COLUMNS columns. */
+__kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
+                                 __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
+                                 uint per) {
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
+    ulong i = get_global_id(0), b = row_of(i, width);
+    if (b >= blocks)
+        return;
+    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
+    spread_of out = spread_rows(s + so + g, sld, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per));
     __global float *to = p + po + (long)((2 * b * groups + g) * d);
-    store_wide(mean, to, j, d);
-    store_wide(centred, to + (long)groups * d, j, d);
+    store_wide(out.mean, to, j, d);
+    store_wide(out.centred, to + (long)groups * d, j, d);
+}
+
+/* Computes: mean and variance of t_gj, and running estimates as stats_combine (norm_blocks.cl), in one launch for few
+ * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per group and COLUMNS columns; an item
+ * takes `per` rows.   Memory: room 2 x COLUMNS for an item: its mean and centred sum.   Order: as above, then items
+ * rising. */
+__kernel void group_stats_once(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
+                               long rmo, __global float *rvar, long rvo, uint running, __global const float *s, long so,
+                               long sld, __global const float *h, long ho, long hld, __global float *room, long ro,
+                               uint n, uint d, uint groups, uint per, float momentum) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
+    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    ulong begin = min((ulong)n, (ulong)me * per);
+    spread_of part = spread_rows(s + so + g, sld, h + ho, hld, j, d, begin, min((ulong)n, begin + per));
+    STORE(part.mean, parts + (long)me * 2 * COLUMNS);
+    STORE(part.centred, parts + (long)(me * 2 + 1) * COLUMNS);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (me > 0)
+        return;
+    uint used = (n + per - 1) / per;
+    wide base = LOAD(parts), shift = (wide)(0.0f), centred = shift;
+    for (uint i = 0; i < used; i++)
+        shift += (float)min(per, n - i * per) * (LOAD(parts + (long)i * 2 * COLUMNS) - base);
+    wide all = base + shift / (float)n;
+    for (uint i = 0; i < used; i++) {
+        wide away = LOAD(parts + (long)i * 2 * COLUMNS) - all;
+        centred += LOAD(parts + (long)(i * 2 + 1) * COLUMNS) + (float)min(per, n - i * per) * away * away;
+    }
+    long to = (long)g * d;
+    store_wide(all, mean + mo + to, j, d);
+    store_wide(centred / (float)n, var + vo + to, j, d);
+    if (running) {
+        wide unbiased = n > 1 ? centred / (float)(n - 1) : (wide)(0.0f);
+        __global float *rm = rmean + rmo + to, *rv = rvar + rvo + to;
+        store_wide((1.0f - momentum) * load_wide(rm, j, d) + momentum * all, rm, j, d);
+        store_wide((1.0f - momentum) * load_wide(rv, j, d) + momentum * unbiased, rv, j, d);
+    }
 }
 
 /* Computes: y = act(h (1 + lambda sum_g s_vg A_gj) + lambda b_j), A = gamma r, r = (var + eps)^-1/2,
@@ -156,40 +203,92 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
     }
 }
 
-/* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj) for g < G, and p[b][G][j] = sum_v go_vj.
+/* sum_v go_vj (t_vgj - m_j) and sum_v go_vj over the rows begin .. end - 1, COLUMNS columns from j on.
+ * Order: rows rising, in runs of 64, even and odd ones apart. */
+typedef struct sums_of {
+    wide q, db;
+} sums_of;
+
+static inline sums_of sum_rows(__global const float *go, long gold, __global const float *h, long hld,
+                               __global const float *sg, long sld, wide m, uint j, uint d, ulong begin, ulong end) {
+    sums_of out = {(wide)(0.0f), (wide)(0.0f)};
+    for (ulong v = begin; v < end; v += 64) {
+        uint here = (uint)min((ulong)64, end - v), w = 0;
+        __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
+        wide q = (wide)(0.0f), q_odd = q, db = q, db_odd = q;
+        for (; w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
+            wide one = load_wide(gw, j, d), two = load_wide(gw + gold, j, d);
+            q = fma(one, fma((wide)(*sw), load_wide(hw, j, d), -m), q);
+            q_odd = fma(two, fma((wide)(sw[sld]), load_wide(hw + hld, j, d), -m), q_odd);
+            db += one;
+            db_odd += two;
+        }
+        if (w < here) {
+            wide one = load_wide(gw, j, d);
+            q = fma(one, fma((wide)(*sw), load_wide(hw, j, d), -m), q);
+            db += one;
+        }
+        out.q += q + q_odd;
+        out.db += db + db_odd;
+    }
+    return out;
+}
+
+/* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj), and p[b][G][j] = sum_v go_vj.
  * Shapes: go and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d.
- * Launch: one item per block, g <= G and COLUMNS columns.   Order: rows rising, in runs of 64, even and odd ones apart.
- */
+ * Launch: one item per block, group and COLUMNS columns; those of the first group write the last sum. */
 __kernel void group_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
                                 __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
                                 __global const float *mean, long mo, uint n, uint d, uint groups, uint blocks,
                                 uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS, width = (groups + 1) * across;
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
     uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
-    ulong end = min((ulong)n, (b + 1) * per);
-    wide sum = (wide)(0.0f), m = g < groups ? load_wide(mean + mo + (long)g * d, j, d) : sum;
-    for (ulong v = b * per; v < end; v += 64) {
-        uint here = (uint)min((ulong)64, end - v), w = 0;
-        __global const float *gw = go + goo + (long)v * gold, *hw = h + ho + (long)v * hld;
-        __global const float *sw = s + so + g + (long)v * sld;
-        wide run = (wide)(0.0f), odd = run;
-        if (g < groups) {
-            for (; w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
-                run = fma(load_wide(gw, j, d), fma((wide)(*sw), load_wide(hw, j, d), -m), run);
-                odd = fma(load_wide(gw + gold, j, d), fma((wide)(sw[sld]), load_wide(hw + hld, j, d), -m), odd);
-            }
-            if (w < here)
-                run = fma(load_wide(gw, j, d), fma((wide)(*sw), load_wide(hw, j, d), -m), run);
-        } else {
-            for (; w < here; w++, gw += gold)
-                run += load_wide(gw, j, d);
-        }
-        sum += run + odd;
+    sums_of out = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + (long)g * d, j, d), j, d,
+                           b * per, min((ulong)n, (b + 1) * per));
+    __global float *to = p + po + (long)(b * (groups + 1) * d);
+    store_wide(out.q, to + (long)g * d, j, d);
+    if (g == 0)
+        store_wide(out.db, to + (long)groups * d, j, d);
+}
+
+/* Computes: q = lambda sum_v go_vj (t_vgj - mean_gj), db = lambda sum_v go_vj; ggamma += r q, gbeta_g += db, in one
+ * launch for few rows.   Shapes: db 1 x d, go and h n x d, s n x G, the others G x d.   Launch: a work-group per group
+ * and COLUMNS columns; an item takes `per` rows.   Memory: room 2 x COLUMNS for an item: its sums.
+ * Order: as above, then items rising. */
+__kernel void group_sums_once(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
+                              long ggo, __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
+                              __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
+                              __global const float *mean, long mo, __global const float *var, long vo,
+                              __global float *room, long ro, uint n, uint d, uint groups, uint per, float eps,
+                              float lambda) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
+    long to = (long)g * d;
+    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    ulong begin = min((ulong)n, (ulong)me * per);
+    sums_of part = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + to, j, d), j, d, begin,
+                            min((ulong)n, begin + per));
+    STORE(part.q, parts + (long)me * 2 * COLUMNS);
+    STORE(part.db, parts + (long)(me * 2 + 1) * COLUMNS);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (me > 0)
+        return;
+    wide sum_q = (wide)(0.0f), sum_b = sum_q;
+    for (uint i = 0; i < size; i++) {
+        sum_q += LOAD(parts + (long)i * 2 * COLUMNS);
+        sum_b += LOAD(parts + (long)(i * 2 + 1) * COLUMNS);
     }
-    store_wide(sum, p + po + (long)((b * (groups + 1) + g) * d), j, d);
+    sum_q *= lambda;
+    sum_b *= lambda;
+    store_wide(sum_q, q + qo + to, j, d);
+    store_wide(load_wide(ggamma + ggo + to, j, d) + rsqrt(load_wide(var + vo + to, j, d) + eps) * sum_q,
+               ggamma + ggo + to, j, d);
+    store_wide(load_wide(gbeta + gbo + to, j, d) + sum_b, gbeta + gbo + to, j, d);
+    if (g == 0)
+        store_wide(sum_b, db + dbo, j, d);
 }
 
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.

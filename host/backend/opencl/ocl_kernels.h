@@ -46,8 +46,10 @@
     K(norm_batch, pair_backward)       \
     K(norm_group, group_assign)        \
     K(norm_group, group_stats_blocks)  \
+    K(norm_group, group_stats_once)    \
     K(norm_group, group_apply)         \
     K(norm_group, group_sums_blocks)   \
+    K(norm_group, group_sums_once)     \
     K(norm_group, group_sums_combine)  \
     K(norm_group, group_backward_rows) \
     K(loss, softmax_xent)              \

@@ -18,8 +18,23 @@ fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
                    VEC(a->c), U32(a->c.buf != NULL), SCRATCH(dev, 0), U32(n), U32(d), U32(a->s.cols), U32(blocks.rows));
 }
 
+/* Up to FEW rows sums over them take one launch, a work-group each; more rows are cut into blocks first. */
+#define FEW 8192
+
+static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
+    TRY(ocl_need(dev, K_group_stats_once));
+    int64_t size = (int64_t)dev->group[K_group_stats_once];
+    TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
+    return OCL_RUN(dev, K_group_stats_once, places * size, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
+                   U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
+                   U32((n + size - 1) / size), F32(a->momentum));
+}
+
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
+    if (n <= FEW)
+        return stats_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, 2 * width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * width)));
     TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * groups * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->s),
@@ -39,11 +54,23 @@ fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
                    U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
 }
 
+static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
+    TRY(ocl_need(dev, K_group_sums_once));
+    int64_t size = (int64_t)dev->group[K_group_sums_once];
+    TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
+    return OCL_RUN(dev, K_group_sums_once, places * size, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
+                   MAT(a->go), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), SCRATCH(dev, 0), U32(n), U32(d),
+                   U32(groups), U32((n + size - 1) / size), F32(a->eps), F32(a->lambda));
+}
+
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = (groups + 1) * d;
+    if (n <= FEW)
+        return sums_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
-    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * (groups + 1) * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->go),
+    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * groups * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->go),
                 MAT(a->h), MAT(a->s), VEC(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
     return OCL_RUN(dev, K_group_sums_combine, groups * ocl_across(dev, d), VEC(a->db), VEC(a->q), VEC(a->ggamma),
                    VEC(a->gbeta), VEC(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count), F32(a->eps),
