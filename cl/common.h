@@ -95,7 +95,8 @@ static inline float most4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); 
 
 /* COLUMNS: how many columns of a row a work-item takes at once. 4 on GPUs, where neighbouring items read neighbouring
  * columns; 16 on CPUs, where an item's vector is a register. `wide` is that vector, with the calls above for it:
- * load_wide, store_wide, act_wide, sum_wide, most_wide (the largest); LOAD and STORE for whole ones, LANES 0, 1, 2 ..
+ * load_wide, load_inside, store_wide, act_wide, sum_wide, most_wide (the largest); LOAD and STORE for whole ones, LANES
+ * 0, 1, 2 ..
  */
 #ifndef COLUMNS
 #define COLUMNS 4
@@ -108,6 +109,7 @@ typedef int4 wide_int;
 #define LOAD(p) vload4(0, p)
 #define STORE(v, p) vstore4(v, 0, p)
 #define load_wide load4
+#define load_inside(row, j, d, stop) load4(row, j, d)
 #define store_wide store4
 #define act_wide act_of
 #define sum_wide sum4
@@ -133,6 +135,17 @@ static inline wide load_rest(__global const float *row, uint j, uint d) {
 static inline __attribute__((always_inline)) wide load_wide(__global const float *row, uint j, uint d) {
     if (j + 16 <= d)
         return vload16(0, row + j);
+    return load_rest(row, j, d);
+}
+
+/* The same from a matrix that no one writes meanwhile and that ends at `stop`: columns past the row's end are read from
+ * the next row and put to 0, which is cheaper than reading the rest one by one. */
+static inline __attribute__((always_inline)) wide load_inside(__global const float *row, uint j, uint d,
+                                                              __global const float *stop) {
+    if (j + 16 <= d)
+        return vload16(0, row + j);
+    if (row + j + 16 <= stop)
+        return select(vload16(0, row + j), (wide)(0.0f), LANES >= (int)(d - j));
     return load_rest(row, j, d);
 }
 

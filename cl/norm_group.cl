@@ -71,32 +71,33 @@ typedef struct spread_of {
 } spread_of;
 
 static inline spread_of spread_rows(__global const float *sg, long sld, __global const float *rows, long hld, uint j,
-                                    uint d, ulong begin, ulong end) {
+                                    uint d, ulong begin, ulong end, uint n) {
+    __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
     spread_of out = {(wide)(0.0f), (wide)(0.0f)};
     for (ulong v = begin; v < end; v += 64) {
         uint here = (uint)min((ulong)64, end - v), w = 0;
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
-        wide base = *sw * load_wide(hw, j, d), run = (wide)(0.0f), odd = run;
+        wide base = *sw * load_inside(hw, j, d, stop), run = (wide)(0.0f), odd = run;
         for (; w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
-            run += fma((wide)(*sw), load_wide(hw, j, d), -base);
-            odd += fma((wide)(sw[sld]), load_wide(hw + hld, j, d), -base);
+            run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
+            odd += fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -base);
         }
         if (w < here)
-            run += fma((wide)(*sw), load_wide(hw, j, d), -base);
+            run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
         run = base + (run + odd) / (float)here;
         wide squares = (wide)(0.0f);
         odd = squares;
         sw = sg + (long)v * sld;
         hw = rows + (long)v * hld;
         for (w = 0; w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
-            wide one = fma((wide)(*sw), load_wide(hw, j, d), -run);
-            wide two = fma((wide)(sw[sld]), load_wide(hw + hld, j, d), -run);
+            wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
+            wide two = fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -run);
             squares = fma(one, one, squares);
             odd = fma(two, two, odd);
         }
         if (w < here) {
-            wide one = fma((wide)(*sw), load_wide(hw, j, d), -run);
+            wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
             squares = fma(one, one, squares);
         }
         float both = count + (float)here;
@@ -118,7 +119,7 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
     if (b >= blocks)
         return;
     uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
-    spread_of out = spread_rows(s + so + g, sld, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per));
+    spread_of out = spread_rows(s + so + g, sld, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)((2 * b * groups + g) * d);
     store_wide(out.mean, to, j, d);
     store_wide(out.centred, to + (long)groups * d, j, d);
@@ -136,7 +137,7 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
     uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
     __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
     ulong begin = min((ulong)n, (ulong)me * per);
-    spread_of part = spread_rows(s + so + g, sld, h + ho, hld, j, d, begin, min((ulong)n, begin + per));
+    spread_of part = spread_rows(s + so + g, sld, h + ho, hld, j, d, begin, min((ulong)n, begin + per), n);
     STORE(part.mean, parts + (long)me * 2 * COLUMNS);
     STORE(part.centred, parts + (long)(me * 2 + 1) * COLUMNS);
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -210,22 +211,24 @@ typedef struct sums_of {
 } sums_of;
 
 static inline sums_of sum_rows(__global const float *go, long gold, __global const float *h, long hld,
-                               __global const float *sg, long sld, wide m, uint j, uint d, ulong begin, ulong end) {
+                               __global const float *sg, long sld, wide m, uint j, uint d, ulong begin, ulong end,
+                               uint n) {
+    __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
     sums_of out = {(wide)(0.0f), (wide)(0.0f)};
     for (ulong v = begin; v < end; v += 64) {
         uint here = (uint)min((ulong)64, end - v), w = 0;
         __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
         wide q = (wide)(0.0f), q_odd = q, db = q, db_odd = q;
         for (; w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
-            wide one = load_wide(gw, j, d), two = load_wide(gw + gold, j, d);
-            q = fma(one, fma((wide)(*sw), load_wide(hw, j, d), -m), q);
-            q_odd = fma(two, fma((wide)(sw[sld]), load_wide(hw + hld, j, d), -m), q_odd);
+            wide one = load_inside(gw, j, d, g_stop), two = load_inside(gw + gold, j, d, g_stop);
+            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
+            q_odd = fma(two, fma((wide)(sw[sld]), load_inside(hw + hld, j, d, h_stop), -m), q_odd);
             db += one;
             db_odd += two;
         }
         if (w < here) {
-            wide one = load_wide(gw, j, d);
-            q = fma(one, fma((wide)(*sw), load_wide(hw, j, d), -m), q);
+            wide one = load_inside(gw, j, d, g_stop);
+            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
             db += one;
         }
         out.q += q + q_odd;
@@ -247,7 +250,7 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
         return;
     uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
     sums_of out = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + (long)g * d, j, d), j, d,
-                           b * per, min((ulong)n, (b + 1) * per));
+                           b * per, min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)(b * (groups + 1) * d);
     store_wide(out.q, to + (long)g * d, j, d);
     if (g == 0)
@@ -270,7 +273,7 @@ __kernel void group_sums_once(__global float *db, long dbo, __global float *q, l
     __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
     ulong begin = min((ulong)n, (ulong)me * per);
     sums_of part = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + to, j, d), j, d, begin,
-                            min((ulong)n, begin + per));
+                            min((ulong)n, begin + per), n);
     STORE(part.q, parts + (long)me * 2 * COLUMNS);
     STORE(part.db, parts + (long)(me * 2 + 1) * COLUMNS);
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -342,6 +345,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
     uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS, members = min(team, across), j = COLUMNS * t;
     ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
+    __global const float *h_stop = h + ho + (long)(n - 1) * hld + d;
     __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (2 * (ulong)size + 1) * wg));
     __global float *each = k + 4 * (long)groups * pad, *parts = each + pad, *shares = parts + (long)size * wg;
     __global float *sums = shares + (long)size * wg, *mine = parts + (long)me * wg,
@@ -372,12 +376,12 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         bool works = v < end && t < across;
         if (works) {
             __global const float *sv = s + so + (long)v * sld, *kg = k + j;
-            wide x = load_wide(hv, j, d), c = lambda * load_wide(gv, j, d) - LOAD(each + j);
+            wide x = load_inside(hv, j, d, h_stop), c = lambda * load_wide(gv, j, d) - LOAD(each + j);
             for (uint g = 0; g < groups; g++, kg += 4 * pad) {
                 float share = sv[g];
                 wide sum = x * fma(LOAD(kg), c, LOAD(kg + pad) * fma((wide)(share), x, -LOAD(kg + 2 * pad)));
                 for (uint a = j + team * COLUMNS; a < d; a += team * COLUMNS) {
-                    wide y = load_wide(hv, a, d), e = lambda * load_wide(gv, a, d) - LOAD(each + a);
+                    wide y = load_inside(hv, a, d, h_stop), e = lambda * load_wide(gv, a, d) - LOAD(each + a);
                     __global const float *ka = kg - j + a;
                     sum = fma(y, fma(LOAD(ka), e, LOAD(ka + pad) * fma((wide)(share), y, -LOAD(ka + 2 * pad))), sum);
                 }
@@ -406,7 +410,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         if (works) {
             __global const float *zv = mine - (long)t * wg;
             for (uint a = j; a < d; a += team * COLUMNS) {
-                wide x = load_wide(hv, a, d), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
+                wide x = load_inside(hv, a, d, h_stop), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
                 __global const float *kg = k + a;
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {
                     float share = team_s[g];

@@ -22,5 +22,5 @@ fathom_status ocl_spmm(ocl_device *dev, const be_spmm_args *a) {
     ocl_arg values = drop ? ocl_mem(dev->scratch) : ocl_buf(val.buf);
     return OCL_RUN(dev, K_spmm, a->y.rows * ocl_across(dev, a->y.cols), MAT(a->y), CSR(a->a), values,
                    I64(drop ? 0 : val.off), U32(drop || val.buf), MAT(a->x), MAT(a->z), U32(a->z.buf != NULL),
-                   U32(a->y.rows), U32(a->y.cols), F32(a->alpha), F32(a->beta));
+                   U32(a->y.rows), U32(a->x.rows), U32(a->y.cols), F32(a->alpha), F32(a->beta));
 }
