@@ -10,7 +10,7 @@ export FATHOM_CL_DIR=$TEST_TMP/kernels
 
 expect_exit 0 "$FATHOM" selftest --device opencl:0 --op bias_add
 
-sed -i 's/+ load4(b + bo/- load4(b + bo/' kernels/pointwise.cl
+sed -i 's/+ load_wide(b + bo/- load_wide(b + bo/' kernels/pointwise.cl
 cmp -s kernels/pointwise.cl "$SOURCE_DIR/cl/pointwise.cl" && fail "the kernel was not changed"
 expect_exit 5 "$FATHOM" selftest --device opencl:0
 grep -q 'first bias_add' err || fail "a wrong bias_add is not named: $(cat err)"

@@ -93,8 +93,6 @@ static void masks_are_those_of_the_host(void) {
 /* The most launches an operation may take; those that are not named take one. */
 static int64_t most_launches(be_op op) {
     switch (op) {
-    case BE_OP_group_backward_rows:
-        return 5;
     case BE_OP_gat_backward_scores:
         return 4;
     case BE_OP_norm_sums:
@@ -107,8 +105,8 @@ static int64_t most_launches(be_op op) {
     case BE_OP_pair_apply:
     case BE_OP_pair_backward:
     case BE_OP_group_stats:
-    case BE_OP_group_apply:
     case BE_OP_group_backward_sums:
+    case BE_OP_group_backward_rows:
     case BE_OP_softmax_xent:
         return 2;
     default:

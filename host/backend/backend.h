@@ -132,6 +132,9 @@ typedef struct be_options {
     void (*tuned)(void *user, be_tuning *tuning,
                   const be_info *info); /* fills in what is known of the device; or NULL */
     void *user;
+    /* Called once, when compiling kernels takes so long that a user wonders (a driver that has none of them in its
+     * cache); may be NULL. */
+    void (*compiling)(const char *device);
 } be_options;
 
 /* word NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by

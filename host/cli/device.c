@@ -3,9 +3,15 @@
 
 #include "cli/tune.h"
 
+static void tell_compiling(const char *device) {
+    say("%s: compiling kernels; its driver keeps them, so that the next run starts at once", device);
+}
+
 static be_options options_of(const struct common_options *common, bool profile) {
-    return (be_options){
-        .threads = (int)common->threads, .profile = profile, .tuned = common->no_tune ? NULL : tune_find};
+    return (be_options){.threads = (int)common->threads,
+                        .profile = profile,
+                        .tuned = common->no_tune ? NULL : tune_find,
+                        .compiling = tell_compiling};
 }
 
 fathom_status open_device(be_device **device, const struct common_options *common) {

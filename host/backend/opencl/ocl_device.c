@@ -33,6 +33,7 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->memory_bytes = info->memory_bytes;
     dev->max_alloc_bytes = info->max_alloc_bytes;
     dev->tuning = options->tuning;
+    dev->compiling = options->compiling;
     dev->rooms = info->kind == BE_OPENCL_CPU ? 8 * (int64_t)(info->compute_units > 0 ? info->compute_units : 1) : 1024;
     dev->columns = options->tuning.columns > 0 ? options->tuning.columns : info->kind == BE_OPENCL_CPU ? 16 : 4;
     TRY_OUT(open_queue(dev, info, options->profile));
