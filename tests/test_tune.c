@@ -1,8 +1,7 @@
 /* test_tune.c - tuned devices: records are kept and found again, bad ones are ignored, and every case passes with other
  * work-groups and with either kernel for products.
- * Not under the address sanitizer: it unwinds the stack at every allocation of PoCL's compiler, and the kernels of other
- * choices are compiled nowhere else, which takes minutes.
- * labels: opencl asan-skip */
+ * Not under the address sanitizer: it unwinds the stack at every allocation of PoCL's compiler, and the kernels of
+ * other choices are compiled nowhere else, which takes minutes. labels: opencl asan-skip */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
