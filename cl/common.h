@@ -58,19 +58,12 @@ static inline float group_sum(__local float *tmp, float v) {
     return v;
 }
 
-/* Four columns j.. of a row of d, 0 past its end; and back, without those past the end. */
+/* Four columns j.. of a row of d, 0 past its end, one address in registers for all of them; and back, without those
+ * past the end. */
 static inline float4 load4(__global const float *row, uint j, uint d) {
     if (j + 4 <= d)
         return vload4(0, row + j);
-    return (float4)(row[j], j + 1 < d ? row[j + 1] : 0.0f, j + 2 < d ? row[j + 2] : 0.0f, 0.0f);
-}
-
-/* The same, but those past the end repeat the first: more branches and one address instead of four in registers, for
- * kernels that read several rows in a loop. */
-static inline float4 load4_lean(__global const float *row, uint j, uint d) {
-    if (j + 4 <= d)
-        return vload4(0, row + j);
-    float4 v = (float4)(row[j]);
+    float4 v = (float4)(row[j], 0.0f, 0.0f, 0.0f);
     if (j + 1 < d)
         v.y = row[j + 1];
     if (j + 2 < d)

@@ -1,7 +1,7 @@
 /* cmd_train.c - `fathom train`: trains one network and tells what came of it. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/resume.h"
