@@ -3,7 +3,7 @@
 #include "common.h"
 
 /* Computes: s_v = z_v . a_src, t_v = z_v . a_dst.   Shapes: z n x d, a_* 1 x d, s and t 1 x n.
- * Launch: one item per node.   Order: columns rising. */
+ * Launch: one item per node.   Order: every COLUMNS-th column rising, then these sums. */
 __kernel void gat_scores(__global float *s, long so, __global float *t, long to, __global const float *z, long zo,
                          long zld, __global const float *a_src, long aso, __global const float *a_dst, long ado, uint n,
                          uint d) {
@@ -11,13 +11,14 @@ __kernel void gat_scores(__global float *s, long so, __global float *t, long to,
     if (v >= n)
         return;
     __global const float *row = z + zo + (long)v * zld;
-    float src = 0.0f, dst = 0.0f;
-    for (uint j = 0; j < d; j++) {
-        src += row[j] * a_src[aso + j];
-        dst += row[j] * a_dst[ado + j];
+    wide src = (wide)(0.0f), dst = src;
+    for (uint j = 0; j < d; j += COLUMNS) {
+        wide x = load_wide(row, j, d);
+        src = fma(x, load_wide(a_src + aso, j, d), src);
+        dst = fma(x, load_wide(a_dst + ado, j, d), dst);
     }
-    s[so + (long)v] = src;
-    t[to + (long)v] = dst;
+    s[so + (long)v] = sum_wide(src);
+    t[to + (long)v] = sum_wide(dst);
 }
 
 /* Computes: alpha[id] = softmax over row v of leakyrelu(s_u + t_v), the row's maximum subtracted.
@@ -43,7 +44,8 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *p
 
 /* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge.
  * Shapes: ge and alpha 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
- * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns, then entries rising. */
+ * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns as above, then entries
+ * rising. */
 __kernel void gat_backward_edges(__global float *ge, long geo, __global float *gt, long gto, __global const long *ptr,
                                  long po, __global const int *idx, long io, __global const int *eid, long eo,
                                  uint has_eid, __global const float *alpha, long ao, __global const float *s, long so,
@@ -60,10 +62,10 @@ __kernel void gat_backward_edges(__global float *ge, long geo, __global float *g
     for (long e = begin; e < end; e++) {
         long id = has_eid ? eid[eo + e] : e;
         __global const float *row = z + zo + (long)idx[io + e] * zld;
-        float q = 0.0f;
-#pragma unroll 1 /* unrolled it takes more than 64 registers on NVIDIA's */
-        for (uint j = 0; j < d; j++)
-            q += g[j] * row[j];
+        wide sums = (wide)(0.0f);
+        for (uint j = 0; j < d; j += COLUMNS)
+            sums = fma(load_wide(g, j, d), load_wide(row, j, d), sums);
+        float q = sum_wide(sums);
         if (drop.drop) {
             if (id >> 2 != held) {
                 held = id >> 2;
@@ -99,38 +101,39 @@ __kernel void gat_edge_sums(__global float *gs, long gso, __global const long *p
 }
 
 /* Computes: gz_v += gs_v a_src + gt_v a_dst.   Shapes: gz n x d, gs and gt 1 x n, a_* 1 x d.
- * Launch: one item per node and four columns. */
+ * Launch: one item per node and COLUMNS columns. */
 __kernel void gat_backward_rows(__global float *gz, long gzo, long gzld, __global const float *a_src, long aso,
                                 __global const float *a_dst, long ado, __global const float *gs, long gso,
                                 __global const float *gt, long gto, uint n, uint d) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), v = row_of(i, across);
     if (v >= n)
         return;
-    uint j = 4 * (uint)(i - v * across);
+    uint j = COLUMNS * (uint)(i - v * across);
     __global float *row = gz + gzo + (long)v * gzld;
-    float4 sum = load4(row, j, d) + gs[gso + (long)v] * load4(a_src + aso, j, d) +
-                 gt[gto + (long)v] * load4(a_dst + ado, j, d);
-    store4(sum, row, j, d);
+    wide sum = load_wide(row, j, d) + gs[gso + (long)v] * load_wide(a_src + aso, j, d) +
+               gt[gto + (long)v] * load_wide(a_dst + ado, j, d);
+    store_wide(sum, row, j, d);
 }
 
 /* Computes: per block of rows, p[b][0][j] = sum_v gs_v z_vj and p[b][1][j] = sum_v gt_v z_vj.
- * Shapes: z n x d, gs and gt 1 x n, p blocks x 2 x d.   Launch: one item per block and column.
+ * Shapes: z n x d, gs and gt 1 x n, p blocks x 2 x d.   Launch: one item per block and COLUMNS columns.
  * Order: rows rising inside a block; sum_combine adds the blocks. */
 __kernel void gat_backward_blocks(__global float *p, long po, __global const float *z, long zo, long zld,
                                   __global const float *gs, long gso, __global const float *gt, long gto, uint n,
                                   uint d, uint blocks, uint per) {
-    ulong i = get_global_id(0), b = row_of(i, d);
+    uint across = (d + COLUMNS - 1) / COLUMNS;
+    ulong i = get_global_id(0), b = row_of(i, across);
     if (b >= blocks)
         return;
-    uint j = (uint)(i - b * d);
+    uint j = COLUMNS * (uint)(i - b * across);
     ulong end = min((ulong)n, (b + 1) * per);
-    float src = 0.0f, dst = 0.0f;
+    wide src = (wide)(0.0f), dst = src;
     for (ulong v = b * per; v < end; v++) {
-        float x = z[zo + (long)v * zld + j];
-        src += gs[gso + (long)v] * x;
-        dst += gt[gto + (long)v] * x;
+        wide x = load_wide(z + zo + (long)v * zld, j, d);
+        src = fma((wide)(gs[gso + (long)v]), x, src);
+        dst = fma((wide)(gt[gto + (long)v]), x, dst);
     }
-    p[po + (long)(2 * b * d) + j] = src;
-    p[po + (long)(2 * b * d) + d + j] = dst;
+    store_wide(src, p + po + (long)(2 * b * d), j, d);
+    store_wide(dst, p + po + (long)(2 * b * d) + d, j, d);
 }

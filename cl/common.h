@@ -58,19 +58,12 @@ static inline float group_sum(__local float *tmp, float v) {
     return v;
 }
 
-/* Four columns j.. of a row of d, of which those past the end repeat the last; and back, without them. */
+/* Four columns j.. of a row of d, 0 past its end, one address in registers for all of them; and back, without those
+ * past the end. */
 static inline float4 load4(__global const float *row, uint j, uint d) {
     if (j + 4 <= d)
         return vload4(0, row + j);
-    return (float4)(row[j], row[min(j + 1, d - 1)], row[min(j + 2, d - 1)], row[min(j + 3, d - 1)]);
-}
-
-/* The same, but those past the end repeat the first: more branches and one address instead of four in registers, for
- * kernels that read several rows in a loop. */
-static inline float4 load4_lean(__global const float *row, uint j, uint d) {
-    if (j + 4 <= d)
-        return vload4(0, row + j);
-    float4 v = (float4)(row[j]);
+    float4 v = (float4)(row[j], 0.0f, 0.0f, 0.0f);
     if (j + 1 < d)
         v.y = row[j + 1];
     if (j + 2 < d)
@@ -89,5 +82,128 @@ static inline void store4(float4 v, __global float *row, uint j, uint d) {
     if (j + 2 < d)
         row[j + 2] = v.z;
 }
+
+static inline float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
+static inline float most4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
+
+/* COLUMNS: how many columns of a row a work-item takes at once. 4 on GPUs, where neighbouring items read neighbouring
+ * columns; 16 on CPUs, where an item's vector is a register. `wide` is that vector, with the calls above for it:
+ * load_wide, load_inside, store_wide, act_wide, sum_wide, most_wide (the largest); LOAD and STORE for whole ones, LANES
+ * 0, 1, 2 ..
+ */
+#ifndef COLUMNS
+#define COLUMNS 4
+#endif
+
+#if COLUMNS == 4
+typedef float4 wide;
+typedef int4 wide_int;
+#define LANES (int4)(0, 1, 2, 3)
+#define LOAD(p) vload4(0, p)
+#define STORE(v, p) vstore4(v, 0, p)
+#define load_wide load4
+#define load_inside(row, j, d, stop) load4(row, j, d)
+#define store_wide store4
+#define act_wide act_of
+#define sum_wide sum4
+#define most_wide most4
+#elif COLUMNS == 16
+typedef float16 wide;
+typedef int16 wide_int;
+#define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define LOAD(p) vload16(0, p)
+#define STORE(v, p) vstore16(v, 0, p)
+
+static inline float8 load8(__global const float *row, uint j, uint d) {
+    if (j + 8 <= d)
+        return vload8(0, row + j);
+    return (float8)(load4(row, j, d), j + 4 < d ? load4(row, j + 4, d) : (float4)(0.0f));
+}
+
+static inline wide load_rest(__global const float *row, uint j, uint d) {
+    return (wide)(load8(row, j, d), j + 8 < d ? load8(row, j + 8, d) : (float8)(0.0f));
+}
+
+/* In line: a call for every vector costs more than the vector. */
+static inline __attribute__((always_inline)) wide load_wide(__global const float *row, uint j, uint d) {
+    if (j + 16 <= d)
+        return vload16(0, row + j);
+    return load_rest(row, j, d);
+}
+
+/* The same from a matrix that no one writes meanwhile and that ends at `stop`: columns past the row's end are read from
+ * the next row and put to 0, which is cheaper than reading the rest one by one. */
+static inline __attribute__((always_inline)) wide load_inside(__global const float *row, uint j, uint d,
+                                                              __global const float *stop) {
+    if (j + 16 <= d)
+        return vload16(0, row + j);
+    if (row + j + 16 <= stop)
+        return select(vload16(0, row + j), (wide)(0.0f), LANES >= (int)(d - j));
+    return load_rest(row, j, d);
+}
+
+static inline void store8(float8 v, __global float *row, uint j, uint d) {
+    if (j + 8 <= d) {
+        vstore8(v, 0, row + j);
+        return;
+    }
+    store4(v.lo, row, j, d);
+    if (j + 4 < d)
+        store4(v.hi, row, j + 4, d);
+}
+
+static inline void store_rest(wide v, __global float *row, uint j, uint d) {
+    store8(v.lo, row, j, d);
+    if (j + 8 < d)
+        store8(v.hi, row, j + 8, d);
+}
+
+static inline __attribute__((always_inline)) void store_wide(wide v, __global float *row, uint j, uint d) {
+    if (j + 16 <= d)
+        vstore16(v, 0, row + j);
+    else
+        store_rest(v, row, j, d);
+}
+
+/* The bits of four blocks of a mask at once. */
+static inline uint16 drop_bits_wide(act_args a, ulong block) {
+    uint4 c0 = (uint)block + (uint4)(0, 1, 2, 3), c1 = a.layer, c2 = a.epoch, c3 = a.stream;
+    uint k0 = a.key0, k1 = a.key1;
+    for (int round = 0; round < 10; round++) {
+        ulong4 p0 = convert_ulong4(c0) * 0xD2511F53u, p1 = convert_ulong4(c2) * 0xCD9E8D57u;
+        c0 = convert_uint4(p1 >> 32) ^ c1 ^ k0;
+        c2 = convert_uint4(p0 >> 32) ^ c3 ^ k1;
+        c1 = convert_uint4(p1);
+        c3 = convert_uint4(p0);
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return (uint16)(c0.x, c1.x, c2.x, c3.x, c0.y, c1.y, c2.y, c3.y, c0.z, c1.z, c2.z, c3.z, c0.w, c1.w, c2.w, c3.w);
+}
+
+static inline wide act_wide(wide x, ulong i, act_args a) {
+    if (a.relu)
+        x = select(x, (wide)(0.0f), x < 0.0f);
+    if (!a.drop)
+        return x;
+    if ((i & 3) == 0)
+        return select(x * a.scale, (wide)(0.0f), drop_bits_wide(a, i >> 2) < a.threshold);
+    a.relu = 0;
+    return (wide)(act_of(x.lo.lo, i, a), act_of(x.lo.hi, i + 4, a), act_of(x.hi.lo, i + 8, a),
+                  act_of(x.hi.hi, i + 12, a));
+}
+
+static inline __attribute__((always_inline)) float sum_wide(wide v) {
+    float8 half_sum = v.lo + v.hi;
+    return sum4(half_sum.lo + half_sum.hi);
+}
+
+static inline __attribute__((always_inline)) float most_wide(wide v) {
+    float8 half_most = max(v.lo, v.hi);
+    return most4(max(half_most.lo, half_most.hi));
+}
+#else
+#error "COLUMNS is 4 or 16"
+#endif
 
 #endif

@@ -2,103 +2,103 @@
 #include "common.h"
 
 /* Computes: mean and centred sum of each column over each block, p[b][0][j] and p[b][1][j].
- * Shapes: x n x d, p blocks x 2 x d.   Launch: one item per block and four columns.
+ * Shapes: x n x d, p blocks x 2 x d.   Launch: one item per block and COLUMNS columns.
  * Order: rows rising in runs of 64, each centred about its own mean; runs are combined after Chan. */
 __kernel void stats_blocks(__global float *p, long po, __global const float *x, long xo, long xld, uint n, uint d,
                            uint blocks, uint per) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), b = row_of(i, across);
     if (b >= blocks)
         return;
-    uint j = 4 * (uint)(i - b * across);
+    uint j = COLUMNS * (uint)(i - b * across);
     ulong end = min((ulong)n, (b + 1) * per);
     float count = 0.0f;
-    float4 mean = (float4)(0.0f), centred = (float4)(0.0f);
+    wide mean = (wide)(0.0f), centred = (wide)(0.0f);
     for (ulong v = b * per; v < end; v += 64) {
         ulong stop = min(end, v + 64);
         float here = (float)(stop - v), both = count + here;
-        float4 base = load4(x + xo + (long)v * xld, j, d), run = (float4)(0.0f), squares = (float4)(0.0f);
+        wide base = load_wide(x + xo + (long)v * xld, j, d), run = (wide)(0.0f), squares = (wide)(0.0f);
         for (ulong w = v; w < stop; w++)
-            run += load4(x + xo + (long)w * xld, j, d) - base;
+            run += load_wide(x + xo + (long)w * xld, j, d) - base;
         run = base + run / here;
         for (ulong w = v; w < stop; w++) {
-            float4 away = load4(x + xo + (long)w * xld, j, d) - run;
+            wide away = load_wide(x + xo + (long)w * xld, j, d) - run;
             squares += away * away;
         }
-        float4 delta = run - mean;
+        wide delta = run - mean;
         mean += delta * (here / both);
         centred += squares + delta * delta * (count * here / both);
         count = both;
     }
-    store4(mean, p + po + (long)(2 * b * d), j, d);
-    store4(centred, p + po + (long)((2 * b + 1) * d), j, d);
+    store_wide(mean, p + po + (long)(2 * b * d), j, d);
+    store_wide(centred, p + po + (long)((2 * b + 1) * d), j, d);
 }
 
 /* Computes: p[b][0][j] = sum go_vj, p[b][1][j] = sum go_vj (x_vj - mean_j) over block b.
- * Shapes: go and x n x d, mean 1 x d, p blocks x 2 x d.   Launch: one item per block and four columns.
+ * Shapes: go and x n x d, mean 1 x d, p blocks x 2 x d.   Launch: one item per block and COLUMNS columns.
  * Order: rows rising, in runs of 64. */
 __kernel void norm_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
                                __global const float *x, long xo, long xld, __global const float *mean, long mo, uint n,
                                uint d, uint blocks, uint per) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), b = row_of(i, across);
     if (b >= blocks)
         return;
-    uint j = 4 * (uint)(i - b * across);
+    uint j = COLUMNS * (uint)(i - b * across);
     ulong end = min((ulong)n, (b + 1) * per);
-    float4 db = (float4)(0.0f), q = (float4)(0.0f), m = load4(mean + mo, j, d);
+    wide db = (wide)(0.0f), q = (wide)(0.0f), m = load_wide(mean + mo, j, d);
     for (ulong v = b * per; v < end; v += 64) {
         ulong stop = min(end, v + 64);
-        float4 run_db = (float4)(0.0f), run_q = (float4)(0.0f);
+        wide run_db = (wide)(0.0f), run_q = (wide)(0.0f);
         for (ulong w = v; w < stop; w++) {
-            float4 g = load4(go + goo + (long)w * gold, j, d);
+            wide g = load_wide(go + goo + (long)w * gold, j, d);
             run_db += g;
-            run_q += g * (load4(x + xo + (long)w * xld, j, d) - m);
+            run_q += g * (load_wide(x + xo + (long)w * xld, j, d) - m);
         }
         db += run_db;
         q += run_q;
     }
-    store4(db, p + po + (long)(2 * b * d), j, d);
-    store4(q, p + po + (long)((2 * b + 1) * d), j, d);
+    store_wide(db, p + po + (long)(2 * b * d), j, d);
+    store_wide(q, p + po + (long)((2 * b + 1) * d), j, d);
 }
 
 /* Computes: y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2.   Shapes: x and y n x d, the others 1 x d; y may
- * be x.   Launch: one item per row and four columns. */
+ * be x.   Launch: one item per row and COLUMNS columns. */
 __kernel void batch_apply(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
                           __global const float *mean, long mo, __global const float *var, long vo,
                           __global const float *gamma, long go, __global const float *beta, long bo, uint n, uint d,
                           float eps, act_args act) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), r = row_of(i, across);
     if (r >= n)
         return;
-    uint j = 4 * (uint)(i - r * across);
-    float4 a = load4(gamma + go, j, d) * rsqrt(load4(var + vo, j, d) + eps);
-    float4 v = a * (load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d)) + load4(beta + bo, j, d);
-    store4(act_of(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    uint j = COLUMNS * (uint)(i - r * across);
+    wide a = load_wide(gamma + go, j, d) * rsqrt(load_wide(var + vo, j, d) + eps);
+    wide v = a * (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) + load_wide(beta + bo, j, d);
+    store_wide(act_wide(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
 /* Computes: gx = gamma r (go - db/n - (x - mean) r^2 q / n); ggamma += r q, gbeta += db (the items of row 0).
- * Shapes: gx, go, x n x d, the others 1 x d; gx may be go.   Launch: one item per row and four columns. */
+ * Shapes: gx, go, x n x d, the others 1 x d; gx may be go.   Launch: one item per row and COLUMNS columns. */
 __kernel void batch_backward(__global float *gx, long gxo, long gxld, __global float *ggamma, long ggo,
                              __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
                              __global const float *x, long xo, long xld, __global const float *mean, long mo,
                              __global const float *var, long vo, __global const float *gamma, long gao,
                              __global const float *db, long dbo, __global const float *q, long qo, uint n, uint d,
                              float eps) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), r = row_of(i, across);
     if (r >= n)
         return;
-    uint j = 4 * (uint)(i - r * across);
+    uint j = COLUMNS * (uint)(i - r * across);
     float each = 1.0f / (float)n;
-    float4 s = rsqrt(load4(var + vo, j, d) + eps), sum_b = load4(db + dbo, j, d), sum_q = load4(q + qo, j, d);
-    float4 away = load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d);
-    float4 g = load4(go + goo + (long)r * gold, j, d) - sum_b * each - away * (s * s * sum_q * each);
-    store4(load4(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
+    wide s = rsqrt(load_wide(var + vo, j, d) + eps), sum_b = load_wide(db + dbo, j, d), sum_q = load_wide(q + qo, j, d);
+    wide away = load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d);
+    wide g = load_wide(go + goo + (long)r * gold, j, d) - sum_b * each - away * (s * s * sum_q * each);
+    store_wide(load_wide(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
     if (r == 0) {
-        store4(load4(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
-        store4(load4(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
+        store_wide(load_wide(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
+        store_wide(load_wide(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
     }
 }
 
@@ -121,31 +121,31 @@ __kernel void pair_scale(__global float *out, long oo, __global const float *var
 }
 
 /* Computes: y = act((x - mean) s), s = scale[0] of pair_scale.   Shapes: x and y n x d, mean 1 x d; y may be x.
- * Launch: one item per row and four columns. */
+ * Launch: one item per row and COLUMNS columns. */
 __kernel void pair_apply(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
                          __global const float *mean, long mo, __global const float *scale, long so, uint n, uint d,
                          act_args act) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), r = row_of(i, across);
     if (r >= n)
         return;
-    uint j = 4 * (uint)(i - r * across);
-    float4 v = (load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d)) * scale[so];
-    store4(act_of(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    uint j = COLUMNS * (uint)(i - r * across);
+    wide v = (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) * scale[so];
+    store_wide(act_wide(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
 /* Computes: gx = s (go - db/n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale.
- * Shapes: gx, go, x n x d, mean and db 1 x d; gx may be go.   Launch: one item per row and four columns. */
+ * Shapes: gx, go, x n x d, mean and db 1 x d; gx may be go.   Launch: one item per row and COLUMNS columns. */
 __kernel void pair_backward(__global float *gx, long gxo, long gxld, __global const float *go, long goo, long gold,
                             __global const float *x, long xo, long xld, __global const float *mean, long mo,
                             __global const float *db, long dbo, __global const float *scale, long so, uint n, uint d) {
-    uint across = (d + 3) / 4;
+    uint across = (d + COLUMNS - 1) / COLUMNS;
     ulong i = get_global_id(0), r = row_of(i, across);
     if (r >= n)
         return;
-    uint j = 4 * (uint)(i - r * across);
+    uint j = COLUMNS * (uint)(i - r * across);
     float s = scale[so], each = 1.0f / (float)n, pull = s * s * s * (scale[so + 1] * each);
-    float4 g = s * (load4(go + goo + (long)r * gold, j, d) - load4(db + dbo, j, d) * each);
-    g -= pull * (load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d));
-    store4(g, gx + gxo + (long)r * gxld, j, d);
+    wide g = s * (load_wide(go + goo + (long)r * gold, j, d) - load_wide(db + dbo, j, d) * each);
+    g -= pull * (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d));
+    store_wide(g, gx + gxo + (long)r * gxld, j, d);
 }

@@ -1,240 +1,434 @@
 /* norm_group.cl - differentiable group normalisation with t_vgj = S_vg H_vj never stored: assignment, statistics,
  * output, and the two sweeps of the backward pass. Parameters and statistics are G x d, rows side by side.
  * t minus a mean is one fma: the product alone, rounded, would lose what is left when t is near its mean.
- * Small coefficients per (g, j) are computed once into scratch and read from there: any G and d. */
+ *
+ * What depends on (g, j) alone is computed once by each work-group into a room of its own in scratch, so that it costs
+ * no launch and any G and d fit; its rows are padded with 0 to whole vectors: pad = COLUMNS ceil(d / COLUMNS). */
 #include "common.h"
 
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).   Shapes: s n x G, h n x d, u G x d, c 1 x G.
- * Launch: one item per node.   Memory: s holds the logits between passes.
- * Order: four sums over every fourth column, then the rest; groups in fours. */
+ * Launch: a work-group per block of `per` rows, an item per row.   Memory: room d x COLUMNS for a work-group: u of
+ * COLUMNS groups, transposed, lanes past G repeat the last; s holds the logits when G is more than that.
+ * Order: even columns rising, odd ones apart; groups in lanes. */
 __kernel void group_assign(__global float *s, long so, long sld, __global const float *h, long ho, long hld,
-                           __global const float *u, long uo, __global const float *c, long co, uint has_c, uint n,
-                           uint d, uint groups) {
-    ulong v = get_global_id(0);
-    if (v >= n)
-        return;
-    __global const float *row = h + ho + (long)v * hld;
-    __global float *out = s + so + (long)v * sld;
-    float most = -INFINITY, sum = 0.0f;
-    for (uint g = 0; g < groups; g++) {
-        __global const float *ug = u + uo + (long)g * d;
-        float4 sums = (float4)(0.0f);
-        uint j = 0;
-        for (; j + 4 <= d; j += 4)
-            sums += vload4(0, row + j) * vload4(0, ug + j);
-        float z = sums.x + sums.y + (sums.z + sums.w);
-        for (; j < d; j++)
-            z += row[j] * ug[j];
-        z += has_c ? c[co + g] : 0.0f;
-        out[g] = z;
-        most = fmax(most, z);
+                           __global const float *u, long uo, __global const float *c, long co, uint has_c,
+                           __global float *room, long ro, uint n, uint d, uint groups, uint per) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), last = groups - 1;
+    ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
+    __global float *ut = room + ro + (long)(b * d * COLUMNS);
+    for (uint first = 0; first < groups; first += COLUMNS) {
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (uint i = me; i < d * COLUMNS; i += size)
+            ut[i] = u[uo + (long)min(first + i % COLUMNS, last) * d + i / COLUMNS];
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        wide start = has_c ? load_wide(c + co, first, groups) : (wide)(0.0f);
+        if (first + COLUMNS > groups && has_c)
+            start = select(start, (wide)(c[co + last]), LANES + (int)first > (int)last);
+        for (ulong v = begin + me; v < end; v += size) {
+            __global const float *row = h + ho + (long)v * hld;
+            __global float *out = s + so + (long)v * sld;
+            wide z = start, odd = (wide)(0.0f);
+            uint j = 0;
+            for (; j + 4 <= d; j += 4) {
+                float4 x = vload4(0, row + j);
+                __global const float *at = ut + j * COLUMNS;
+                z = fma((wide)(x.x), LOAD(at), z);
+                odd = fma((wide)(x.y), LOAD(at + COLUMNS), odd);
+                z = fma((wide)(x.z), LOAD(at + 2 * COLUMNS), z);
+                odd = fma((wide)(x.w), LOAD(at + 3 * COLUMNS), odd);
+            }
+            for (; j < d; j++)
+                z = fma((wide)(row[j]), LOAD(ut + j * COLUMNS), z);
+            z += odd;
+            if (groups <= COLUMNS) {
+                wide p = exp(z - most_wide(z));
+                p = select(p, (wide)(0.0f), LANES >= (int)groups);
+                z = p / sum_wide(p);
+            }
+            store_wide(z, out, first, groups);
+        }
     }
-    for (uint g = 0; g < groups; g += 4) {
-        float4 p = exp(load4(out, g, groups) - most);
-        store4(p, out, g, groups);
-        sum += p.x + (g + 1 < groups ? p.y : 0.0f) + ((g + 2 < groups ? p.z : 0.0f) + (g + 3 < groups ? p.w : 0.0f));
+    for (ulong v = begin + me; v < end && groups > COLUMNS; v += size) {
+        __global float *out = s + so + (long)v * sld;
+        float most = -INFINITY, sum = 0.0f;
+        for (uint g = 0; g < groups; g++)
+            most = fmax(most, out[g]);
+        for (uint g = 0; g < groups; g += COLUMNS) {
+            wide p = exp(load_wide(out, g, groups) - most);
+            store_wide(p, out, g, groups);
+            sum += sum_wide(select(p, (wide)(0.0f), LANES + (int)g >= (int)groups));
+        }
+        for (uint g = 0; g < groups; g += COLUMNS)
+            store_wide(load_wide(out, g, groups) / sum, out, g, groups);
     }
-    for (uint g = 0; g < groups; g += 4)
-        store4(load4(out, g, groups) / sum, out, g, groups);
+}
+
+/* Mean and centred sum of t_gj over the rows begin .. end - 1, COLUMNS columns from j on; sg is the column g of s.
+ * Order: rows rising in runs of 64, even and odd ones apart, each run centred about its own mean; runs are combined
+ * after Chan. */
+typedef struct spread_of {
+    wide mean, centred;
+} spread_of;
+
+static inline spread_of spread_rows(__global const float *sg, long sld, __global const float *rows, long hld, uint j,
+                                    uint d, ulong begin, ulong end, uint n) {
+    __global const float *stop = rows + (long)(n - 1) * hld + d;
+    float count = 0.0f;
+    spread_of out = {(wide)(0.0f), (wide)(0.0f)};
+    for (ulong v = begin; v < end; v += 64) {
+        uint here = (uint)min((ulong)64, end - v), w = 0;
+        __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
+        wide base = *sw * load_inside(hw, j, d, stop), run = (wide)(0.0f), odd = run;
+        for (; w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
+            run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
+            odd += fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -base);
+        }
+        if (w < here)
+            run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
+        run = base + (run + odd) / (float)here;
+        wide squares = (wide)(0.0f);
+        odd = squares;
+        sw = sg + (long)v * sld;
+        hw = rows + (long)v * hld;
+        for (w = 0; w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
+            wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
+            wide two = fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -run);
+            squares = fma(one, one, squares);
+            odd = fma(two, two, odd);
+        }
+        if (w < here) {
+            wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
+            squares = fma(one, one, squares);
+        }
+        float both = count + (float)here;
+        wide delta = run - out.mean;
+        out.mean += delta * ((float)here / both);
+        out.centred += squares + odd + delta * delta * (count * (float)here / both);
+        count = both;
+    }
+    return out;
 }
 
 /* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
- * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and four columns.
- * Order: rows rising in runs of 64, each centred about its own mean; runs are combined after Chan. */
+ * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and COLUMNS columns. */
 __kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
                                  __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
                                  uint per) {
-    uint across = (d + 3) / 4, width = groups * across;
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / across, j = 4 * (at - g * across);
-    ulong end = min((ulong)n, (b + 1) * per);
-    __global const float *sg = s + so + g, *rows = h + ho;
-    float count = 0.0f;
-    float4 mean = (float4)(0.0f), centred = (float4)(0.0f);
-    for (ulong v = b * per; v < end; v += 64) {
-        ulong stop = min(end, v + 64);
-        float here = (float)(stop - v), both = count + here;
-        float4 base = sg[(long)v * sld] * load4_lean(rows + (long)v * hld, j, d), run = (float4)(0.0f), squares = run;
-        for (ulong w = v; w < stop; w++)
-            run += fma((float4)(sg[(long)w * sld]), load4_lean(rows + (long)w * hld, j, d), -base);
-        run = base + run / here;
-        for (ulong w = v; w < stop; w++) {
-            float4 away = fma((float4)(sg[(long)w * sld]), load4_lean(rows + (long)w * hld, j, d), -run);
-            squares += away * away;
-        }
-        float4 delta = run - mean;
-        mean += delta * (here / both);
-        centred += squares + delta * delta * (count * here / both);
-        count = both;
-    }
+    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
+    spread_of out = spread_rows(s + so + g, sld, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)((2 * b * groups + g) * d);
-    store4(mean, to, j, d);
-    store4(centred, to + (long)groups * d, j, d);
+    store_wide(out.mean, to, j, d);
+    store_wide(out.centred, to + (long)groups * d, j, d);
 }
 
-/* Computes: k[g][j] = lambda gamma r with r = (var + eps)^-1/2, and behind them k[G][j] = lambda b_j =
- * lambda sum_g (beta - gamma r mean).   Shapes: mean, var, gamma, beta G x d, k (G + 1) x d.
- * Launch: one item per column.   Order: groups rising. */
-__kernel void group_coefficients(__global float *k, long ko, __global const float *mean, long mo,
-                                 __global const float *var, long vo, __global const float *gamma, long go,
-                                 __global const float *beta, long bo, uint d, uint groups, float eps, float lambda) {
-    ulong j = get_global_id(0);
-    if (j >= d)
+/* Computes: mean and variance of t_gj, and running estimates as stats_combine (norm_blocks.cl), in one launch for few
+ * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per group and COLUMNS columns; an item
+ * takes `per` rows.   Memory: room 2 x COLUMNS for an item: its mean and centred sum.   Order: as above, then items
+ * rising. */
+__kernel void group_stats_once(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
+                               long rmo, __global float *rvar, long rvo, uint running, __global const float *s, long so,
+                               long sld, __global const float *h, long ho, long hld, __global float *room, long ro,
+                               uint n, uint d, uint groups, uint per, float momentum) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
+    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    ulong begin = min((ulong)n, (ulong)me * per);
+    spread_of part = spread_rows(s + so + g, sld, h + ho, hld, j, d, begin, min((ulong)n, begin + per), n);
+    STORE(part.mean, parts + (long)me * 2 * COLUMNS);
+    STORE(part.centred, parts + (long)(me * 2 + 1) * COLUMNS);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (me > 0)
         return;
-    float b = 0.0f;
-    for (uint g = 0; g < groups; g++) {
-        long at = (long)g * d + (long)j;
-        float a = gamma[go + at] * rsqrt(var[vo + at] + eps);
-        b += beta[bo + at] - a * mean[mo + at];
-        k[ko + at] = lambda * a;
+    uint used = (n + per - 1) / per;
+    wide base = LOAD(parts), shift = (wide)(0.0f), centred = shift;
+    for (uint i = 0; i < used; i++)
+        shift += (float)min(per, n - i * per) * (LOAD(parts + (long)i * 2 * COLUMNS) - base);
+    wide all = base + shift / (float)n;
+    for (uint i = 0; i < used; i++) {
+        wide away = LOAD(parts + (long)i * 2 * COLUMNS) - all;
+        centred += LOAD(parts + (long)(i * 2 + 1) * COLUMNS) + (float)min(per, n - i * per) * away * away;
     }
-    k[ko + (long)groups * d + (long)j] = lambda * b;
+    long to = (long)g * d;
+    store_wide(all, mean + mo + to, j, d);
+    store_wide(centred / (float)n, var + vo + to, j, d);
+    if (running) {
+        wide unbiased = n > 1 ? centred / (float)(n - 1) : (wide)(0.0f);
+        __global float *rm = rmean + rmo + to, *rv = rvar + rvo + to;
+        store_wide((1.0f - momentum) * load_wide(rm, j, d) + momentum * all, rm, j, d);
+        store_wide((1.0f - momentum) * load_wide(rv, j, d) + momentum * unbiased, rv, j, d);
+    }
 }
 
-/* Computes: y = act(h (1 + sum_g s_vg k[g][j]) + k[G][j]).   Shapes: y and h n x d, s n x G, k as above; y may be h.
- * Launch: one item per node and four columns.   Order: groups rising. */
+/* Computes: y = act(h (1 + lambda sum_g s_vg A_gj) + lambda b_j), A = gamma r, r = (var + eps)^-1/2,
+ * b_j = sum_g (beta_gj - A_gj mean_gj).   Shapes: y and h n x d, s n x G, the others G x d; y may be h.
+ * Launch: a work-group per block of `per` rows, an item per row and COLUMNS columns.   Memory: room (G + 1) x pad for a
+ * work-group: A, then b.   Order: groups rising. */
 __kernel void group_apply(__global float *y, long yo, long yld, __global const float *h, long ho, long hld,
-                          __global const float *s, long so, long sld, __global const float *k, long ko, uint n, uint d,
-                          uint groups, act_args act) {
-    uint across = (d + 3) / 4;
-    ulong i = get_global_id(0), v = row_of(i, across);
-    if (v >= n)
-        return;
-    uint j = 4 * (uint)(i - v * across);
-    __global const float *sv = s + so + (long)v * sld, *kg = k + ko;
-    float4 sum = (float4)(1.0f);
-    for (uint g = 0; g < groups; g++, kg += d)
-        sum += sv[g] * load4(kg, j, d);
-    sum = load4(h + ho + (long)v * hld, j, d) * sum + load4(kg, j, d);
-    store4(act_of(sum, v * d + j, act), y + yo + (long)v * yld, j, d);
+                          __global const float *s, long so, long sld, __global const float *mean, long mo,
+                          __global const float *var, long vo, __global const float *gamma, long go,
+                          __global const float *beta, long bo, __global float *room, long ro, uint n, uint d,
+                          uint groups, uint per, float eps, float lambda, act_args act) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    ulong b = get_group_id(0), begin = b * per;
+    __global float *k = room + ro + (long)(b * (groups + 1) * pad), *shift = k + (long)groups * pad;
+    for (uint i = me; i < groups * across; i += size) {
+        uint g = i / across, j = COLUMNS * (i - g * across);
+        long at = (long)g * d;
+        STORE(load_wide(gamma + go + at, j, d) * rsqrt(load_wide(var + vo + at, j, d) + eps), k + (long)g * pad + j);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint i = me; i < across; i += size) {
+        uint j = COLUMNS * i;
+        wide sum = (wide)(0.0f);
+        for (uint g = 0; g < groups; g++)
+            sum += load_wide(beta + bo + (long)g * d, j, d) -
+                   LOAD(k + (long)g * pad + j) * load_wide(mean + mo + (long)g * d, j, d);
+        STORE(lambda * sum, shift + j);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    ulong items = (min((ulong)n, begin + per) - begin) * across;
+    for (ulong i = me; i < items; i += size) {
+        ulong r = row_of(i, across), v = begin + r;
+        uint j = COLUMNS * (uint)(i - r * across);
+        __global const float *sv = s + so + (long)v * sld, *kg = k + j;
+        wide sum = (wide)(0.0f);
+        for (uint g = 0; g < groups; g++, kg += pad)
+            sum = fma((wide)(sv[g]), LOAD(kg), sum);
+        wide x = load_wide(h + ho + (long)v * hld, j, d);
+        store_wide(act_wide(x + fma(lambda * x, sum, LOAD(shift + j)), v * d + j, act), y + yo + (long)v * yld, j, d);
+    }
 }
 
-/* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj) for g < G, and p[b][G][j] = sum_v go_vj.
+/* sum_v go_vj (t_vgj - m_j) and sum_v go_vj over the rows begin .. end - 1, COLUMNS columns from j on.
+ * Order: rows rising, in runs of 64, even and odd ones apart. */
+typedef struct sums_of {
+    wide q, db;
+} sums_of;
+
+static inline sums_of sum_rows(__global const float *go, long gold, __global const float *h, long hld,
+                               __global const float *sg, long sld, wide m, uint j, uint d, ulong begin, ulong end,
+                               uint n) {
+    __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
+    sums_of out = {(wide)(0.0f), (wide)(0.0f)};
+    for (ulong v = begin; v < end; v += 64) {
+        uint here = (uint)min((ulong)64, end - v), w = 0;
+        __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
+        wide q = (wide)(0.0f), q_odd = q, db = q, db_odd = q;
+        for (; w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
+            wide one = load_inside(gw, j, d, g_stop), two = load_inside(gw + gold, j, d, g_stop);
+            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
+            q_odd = fma(two, fma((wide)(sw[sld]), load_inside(hw + hld, j, d, h_stop), -m), q_odd);
+            db += one;
+            db_odd += two;
+        }
+        if (w < here) {
+            wide one = load_inside(gw, j, d, g_stop);
+            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
+            db += one;
+        }
+        out.q += q + q_odd;
+        out.db += db + db_odd;
+    }
+    return out;
+}
+
+/* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj), and p[b][G][j] = sum_v go_vj.
  * Shapes: go and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d.
- * Launch: one item per block, g <= G and four columns.   Order: rows rising, in runs of 64. */
+ * Launch: one item per block, group and COLUMNS columns; those of the first group write the last sum. */
 __kernel void group_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
                                 __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
                                 __global const float *mean, long mo, uint n, uint d, uint groups, uint blocks,
                                 uint per) {
-    uint across = (d + 3) / 4, width = (groups + 1) * across;
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / across, j = 4 * (at - g * across);
-    ulong end = min((ulong)n, (b + 1) * per);
-    __global const float *gr = go + goo, *hr = h + ho, *sg = s + so + g;
-    float4 sum = (float4)(0.0f), m = g < groups ? load4(mean + mo + (long)g * d, j, d) : sum;
-    for (ulong v = b * per; v < end; v += 64) {
-        ulong stop = min(end, v + 64);
-        float4 run = (float4)(0.0f);
-        if (g < groups)
-            for (ulong w = v; w < stop; w++)
-                run += load4(gr + (long)w * gold, j, d) *
-                       fma((float4)(sg[(long)w * sld]), load4(hr + (long)w * hld, j, d), -m);
-        else
-            for (ulong w = v; w < stop; w++)
-                run += load4(gr + (long)w * gold, j, d);
-        sum += run;
+    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
+    sums_of out = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + (long)g * d, j, d), j, d,
+                           b * per, min((ulong)n, (b + 1) * per), n);
+    __global float *to = p + po + (long)(b * (groups + 1) * d);
+    store_wide(out.q, to + (long)g * d, j, d);
+    if (g == 0)
+        store_wide(out.db, to + (long)groups * d, j, d);
+}
+
+/* Computes: q = lambda sum_v go_vj (t_vgj - mean_gj), db = lambda sum_v go_vj; ggamma += r q, gbeta_g += db, in one
+ * launch for few rows.   Shapes: db 1 x d, go and h n x d, s n x G, the others G x d.   Launch: a work-group per group
+ * and COLUMNS columns; an item takes `per` rows.   Memory: room 2 x COLUMNS for an item: its sums.
+ * Order: as above, then items rising. */
+__kernel void group_sums_once(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
+                              long ggo, __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
+                              __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
+                              __global const float *mean, long mo, __global const float *var, long vo,
+                              __global float *room, long ro, uint n, uint d, uint groups, uint per, float eps,
+                              float lambda) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
+    long to = (long)g * d;
+    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    ulong begin = min((ulong)n, (ulong)me * per);
+    sums_of part = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + to, j, d), j, d, begin,
+                            min((ulong)n, begin + per), n);
+    STORE(part.q, parts + (long)me * 2 * COLUMNS);
+    STORE(part.db, parts + (long)(me * 2 + 1) * COLUMNS);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (me > 0)
+        return;
+    wide sum_q = (wide)(0.0f), sum_b = sum_q;
+    for (uint i = 0; i < size; i++) {
+        sum_q += LOAD(parts + (long)i * 2 * COLUMNS);
+        sum_b += LOAD(parts + (long)(i * 2 + 1) * COLUMNS);
     }
-    store4(sum, p + po + (long)((b * (groups + 1) + g) * d), j, d);
+    sum_q *= lambda;
+    sum_b *= lambda;
+    store_wide(sum_q, q + qo + to, j, d);
+    store_wide(load_wide(ggamma + ggo + to, j, d) + rsqrt(load_wide(var + vo + to, j, d) + eps) * sum_q,
+               ggamma + ggo + to, j, d);
+    store_wide(load_wide(gbeta + gbo + to, j, d) + sum_b, gbeta + gbo + to, j, d);
+    if (g == 0)
+        store_wide(sum_b, db + dbo, j, d);
 }
 
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.
- * Shapes: db 1 x d, q, ggamma, gbeta, var G x d, p as above.   Launch: one item per group and column.
+ * Shapes: db 1 x d, q, ggamma, gbeta, var G x d, p as above.   Launch: one item per group and COLUMNS columns.
  * Order: blocks rising. */
 __kernel void group_sums_combine(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
                                  long ggo, __global float *gbeta, long gbo, __global const float *var, long vo,
                                  __global const float *p, long po, uint d, uint groups, uint blocks, float eps,
                                  float lambda) {
-    ulong i = get_global_id(0);
-    if (i >= (ulong)groups * d)
+    uint across = (d + COLUMNS - 1) / COLUMNS;
+    ulong i = get_global_id(0), g = row_of(i, across);
+    if (g >= groups)
         return;
-    long at = (long)i, width = ((long)groups + 1) * d, last = (long)groups * d + at % d;
-    float sum_q = 0.0f, sum_b = 0.0f;
+    uint j = COLUMNS * (uint)(i - g * across);
+    long at = (long)(g * d), width = ((long)groups + 1) * d, last = (long)groups * d;
+    wide sum_q = (wide)(0.0f), sum_b = sum_q;
     for (uint b = 0; b < blocks; b++) {
-        sum_q += p[po + b * width + at];
-        sum_b += p[po + b * width + last];
+        sum_q += load_wide(p + po + b * width + at, j, d);
+        sum_b += load_wide(p + po + b * width + last, j, d);
     }
     sum_q *= lambda;
     sum_b *= lambda;
-    q[qo + at] = sum_q;
-    ggamma[ggo + at] += rsqrt(var[vo + at] + eps) * sum_q;
-    gbeta[gbo + at] += sum_b;
-    if (i < d)
-        db[dbo + at] = sum_b;
+    store_wide(sum_q, q + qo + at, j, d);
+    store_wide(load_wide(ggamma + ggo + at, j, d) + rsqrt(load_wide(var + vo + at, j, d) + eps) * sum_q,
+               ggamma + ggo + at, j, d);
+    store_wide(load_wide(gbeta + gbo + at, j, d) + sum_b, gbeta + gbo + at, j, d);
+    if (g == 0)
+        store_wide(sum_b, db + dbo, j, d);
 }
 
-/* Computes: k[0] = A = gamma r and k[1] = (2/n) D with D = -1/2 r^3 gamma q.   Shapes: var, gamma, q G x d,
- * k 2 x G x d.   Launch: one item per group and column. r^3 is divided by, not multiplied with: fewer roundings. */
-__kernel void group_backward_coefficients(__global float *k, long ko, __global const float *var, long vo,
-                                          __global const float *gamma, long go, __global const float *q, long qo,
-                                          uint n, uint width, float eps) {
-    ulong i = get_global_id(0);
-    if (i >= width)
-        return;
-    long at = (long)i;
-    float spread = var[vo + at] + eps, root = sqrt(spread);
-    k[ko + at] = gamma[go + at] / root;
-    k[ko + width + at] = -gamma[go + at] * q[qo + at] / (spread * root * (float)n);
-}
-
-/* Computes: ds_vg = sum_j H_vj dt_vgj, dt = k0 (lambda go - db/n) + k1 (t - mean); the first difference is taken before
- * it is multiplied, since its parts can be nearly equal.   Shapes: ds n x G packed, go and h n x d, s n x G,
- * mean G x d, db 1 x d, k 2 x G x d.   Launch: one item per node and group.   Order: columns rising, four sums. */
-__kernel void group_backward_scores(__global float *ds, long dso, __global const float *go, long goo, long gold,
-                                    __global const float *h, long ho, long hld, __global const float *s, long so,
-                                    long sld, __global const float *mean, long mo, __global const float *db, long dbo,
-                                    __global const float *k, long ko, uint n, uint d, uint groups, float lambda) {
-    ulong i = get_global_id(0), v = row_of(i, groups);
-    if (v >= n)
-        return;
-    uint g = (uint)(i - v * groups);
-    __global const float *gv = go + goo + (long)v * gold, *hv = h + ho + (long)v * hld, *b = db + dbo;
-    __global const float *k0 = k + ko + (long)g * d, *k1 = k0 + (long)groups * d, *m = mean + mo + (long)g * d;
-    float share = s[so + (long)v * sld + g], each = 1.0f / (float)n;
-    float4 sums = (float4)(0.0f);
-    uint j = 0;
-    for (; j + 4 <= d; j += 4) {
-        float4 x = vload4(0, hv + j), c = lambda * vload4(0, gv + j) - each * vload4(0, b + j);
-        sums += x * (vload4(0, k0 + j) * c + vload4(0, k1 + j) * fma((float4)(share), x, -vload4(0, m + j)));
-    }
-    float sum = sums.x + sums.y + (sums.z + sums.w);
-    for (; j < d; j++)
-        sum += hv[j] * (k0[j] * (lambda * gv[j] - each * b[j]) + k1[j] * fma(share, hv[j], -m[j]));
-    ds[dso + (long)i] = sum;
-}
-
-/* Computes: gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk) and gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj.
- * Shapes: gh, go, h n x d, gz, s n x G, ds n x G packed, mean, u G x d, db 1 x d, k 2 x G x d; gh may be go.
- * Launch: one item per node and four columns; the first of a node writes gz.   Order: groups rising. */
+/* Computes, with A = gamma r and E = (2/n) D, D = -1/2 r^3 gamma q:
+ *   dt_vgj = A_gj (lambda go_vj - db_j / n) + E_gj (t_vgj - mean_gj), ds_vg = sum_j H_vj dt_vgj,
+ *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
+ *   and per block p[b][g] = sum_v gz_vg.
+ * The first difference is taken before it is multiplied, since its parts can be nearly equal; r^3 is divided by, not
+ * multiplied with: fewer roundings.   Shapes: gh, go, h n x d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d,
+ * p blocks x G; gh may be go.   Launch: a work-group per block of `per` rows; `team` items, a power of two, share a
+ * row, COLUMNS columns each at a time, so size / team rows go at once.   Memory: room (4 G + 1) x pad + (2 size + 1) x
+ * wg for a work-group, wg = COLUMNS ceil(G / COLUMNS): A, E, mean, u of each group, db / n; then for each item, groups
+ * side by side, its part of ds (later gz) and S; then the sum of gz.
+ * Order: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
-                                  __global const float *go, long goo, long gold, __global const float *h, long ho,
-                                  long hld, __global const float *s, long so, long sld, __global const float *mean,
-                                  long mo, __global const float *u, long uo, __global const float *db, long dbo,
-                                  __global const float *k, long ko, __global const float *ds, long dso, uint n, uint d,
-                                  uint groups, float lambda) {
-    uint across = (d + 3) / 4;
-    ulong i = get_global_id(0), v = row_of(i, across);
-    if (v >= n)
-        return;
-    uint j = 4 * (uint)(i - v * across);
-    long width = (long)groups * d;
-    __global const float *sv = s + so + (long)v * sld, *dv = ds + dso + (long)(v * groups);
-    float dot_s = 0.0f;
-    for (uint g = 0; g < groups; g++)
-        dot_s += dv[g] * sv[g];
-    float4 x = load4_lean(h + ho + (long)v * hld, j, d), sum = load4_lean(go + goo + (long)v * gold, j, d);
-    float4 c = lambda * sum - load4_lean(db + dbo, j, d) * (1.0f / (float)n);
-    for (uint g = 0; g < groups; g++) {
-        float share = sv[g], z = share * (dv[g] - dot_s);
+                                  __global float *p, long po, __global const float *go, long goo, long gold,
+                                  __global const float *h, long ho, long hld, __global const float *s, long so,
+                                  long sld, __global const float *mean, long mo, __global const float *var, long vo,
+                                  __global const float *gamma, long gao, __global const float *u, long uo,
+                                  __global const float *db, long dbo, __global const float *q, long qo,
+                                  __global float *room, long ro, uint n, uint d, uint groups, uint per, uint team,
+                                  float eps, float lambda) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), at_once = size / team, t = me % team;
+    uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS, members = min(team, across), j = COLUMNS * t;
+    ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
+    __global const float *h_stop = h + ho + (long)(n - 1) * hld + d;
+    __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (2 * (ulong)size + 1) * wg));
+    __global float *each = k + 4 * (long)groups * pad, *parts = each + pad, *shares = parts + (long)size * wg;
+    __global float *sums = shares + (long)size * wg, *mine = parts + (long)me * wg,
+                   *team_s = shares + (long)(me - t) * wg;
+    for (uint i = me; i < groups * across; i += size) {
+        uint g = i / across, c = COLUMNS * (i - g * across);
         long at = (long)g * d;
-        float4 dt = load4_lean(k + ko + at, j, d) * c +
-                    load4_lean(k + ko + width + at, j, d) * fma((float4)(share), x, -load4_lean(mean + mo + at, j, d));
-        sum += share * dt + z * load4_lean(u + uo + at, j, d);
-        if (j == 0)
-            gz[gzo + (long)v * gzld + g] = z;
+        wide spread = load_wide(var + vo + at, c, d) + eps, root = sqrt(spread);
+        wide scale = load_wide(gamma + gao + at, c, d);
+        __global float *to = k + 4 * (long)g * pad + c;
+        STORE(scale / root, to);
+        STORE(-scale * load_wide(q + qo + at, c, d) / (spread * root * (float)n), to + pad);
+        STORE(load_wide(mean + mo + at, c, d), to + 2 * pad);
+        STORE(load_wide(u + uo + at, c, d), to + 3 * pad);
     }
-    store4(sum, gh + gho + (long)v * ghld, j, d);
+    for (uint i = me; i < across; i += size)
+        STORE(load_wide(db + dbo, COLUMNS * i, d) * (1.0f / (float)n), each + COLUMNS * i);
+    for (uint g = 0; g < wg; g += COLUMNS) {
+        STORE((wide)(0.0f), mine + g);
+        STORE((wide)(0.0f), shares + (long)me * wg + g);
+        if (me == 0)
+            STORE((wide)(0.0f), sums + g);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (ulong first = begin; first < end; first += at_once) {
+        ulong v = first + me / team;
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
+        bool works = v < end && t < across;
+        if (works) {
+            __global const float *sv = s + so + (long)v * sld, *kg = k + j;
+            wide x = load_inside(hv, j, d, h_stop), c = lambda * load_wide(gv, j, d) - LOAD(each + j);
+            for (uint g = 0; g < groups; g++, kg += 4 * pad) {
+                float share = sv[g];
+                wide sum = x * fma(LOAD(kg), c, LOAD(kg + pad) * fma((wide)(share), x, -LOAD(kg + 2 * pad)));
+                for (uint a = j + team * COLUMNS; a < d; a += team * COLUMNS) {
+                    wide y = load_inside(hv, a, d, h_stop), e = lambda * load_wide(gv, a, d) - LOAD(each + a);
+                    __global const float *ka = kg - j + a;
+                    sum = fma(y, fma(LOAD(ka), e, LOAD(ka + pad) * fma((wide)(share), y, -LOAD(ka + 2 * pad))), sum);
+                }
+                mine[g] = sum_wide(sum);
+                if (t == 0)
+                    team_s[g] = share;
+            }
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (works && t == 0) {
+            float dot_s = 0.0f;
+            for (uint g = 0; g < wg; g += COLUMNS) {
+                wide sum = LOAD(mine + g);
+                for (uint m = 1; m < members; m++)
+                    sum += LOAD(mine + (long)m * wg + g);
+                STORE(sum, mine + g);
+                dot_s += sum_wide(sum * LOAD(team_s + g));
+            }
+            for (uint g = 0; g < wg; g += COLUMNS) {
+                wide z = LOAD(team_s + g) * (LOAD(mine + g) - dot_s);
+                STORE(z, mine + g);
+                store_wide(z, gz + gzo + (long)v * gzld, g, groups);
+            }
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (works) {
+            __global const float *zv = mine - (long)t * wg;
+            for (uint a = j; a < d; a += team * COLUMNS) {
+                wide x = load_inside(hv, a, d, h_stop), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
+                __global const float *kg = k + a;
+                for (uint g = 0; g < groups; g++, kg += 4 * pad) {
+                    float share = team_s[g];
+                    wide dt = fma(LOAD(kg), c, LOAD(kg + pad) * fma((wide)(share), x, -LOAD(kg + 2 * pad)));
+                    sum = fma((wide)(share), dt, fma((wide)(zv[g]), LOAD(kg + 3 * pad), sum));
+                }
+                store_wide(sum, gh + gho + (long)v * ghld, a, d);
+            }
+        }
+        uint rows = (uint)min((ulong)at_once, end - first);
+        for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size) {
+            wide sum = LOAD(sums + g);
+            for (uint r = 0; r < rows; r++)
+                sum += LOAD(parts + (long)(r * team) * wg + g);
+            STORE(sum, sums + g);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE); /* the parts are written anew */
+    }
+    for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size)
+        store_wide(LOAD(sums + g), p + po + (long)(b * groups), g, groups);
 }

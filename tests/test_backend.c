@@ -143,23 +143,23 @@ static void dropout_numbers(void) {
 static void operations_are_timed_when_asked(void) {
     be_device *timed;
     be_buf *buf;
-    double seconds;
-    int64_t calls;
+    be_op_time time;
     OK(be_open(&timed, "cpu", &(be_options){.profile = true}));
     OK(be_alloc(timed, &buf, be_floats(100000), "floats"));
     for (int i = 0; i < 5; i++)
         OK(be_fill(timed, &(be_fill_args){.y = be_vector(buf, 0, 100000)}));
-    OK(be_profile(timed, BE_OP_fill, &seconds, &calls));
-    TEST_ASSERT_EQUAL_INT64(5, calls);
-    TEST_ASSERT_TRUE(seconds > 0 && seconds < 60);
-    OK(be_profile(timed, BE_OP_copy, &seconds, &calls));
-    TEST_ASSERT_EQUAL_INT64(0, calls);
+    OK(be_profile(timed, BE_OP_fill, &time));
+    TEST_ASSERT_EQUAL_INT64(5, time.calls);
+    TEST_ASSERT_EQUAL_INT64(5, time.launches);
+    TEST_ASSERT_TRUE(time.seconds > 0 && time.seconds < 60);
+    OK(be_profile(timed, BE_OP_copy, &time));
+    TEST_ASSERT_EQUAL_INT64(0, time.calls);
     be_close(timed);
     OK(be_alloc(dev, &buf, be_floats(10), "floats"));
     OK(be_fill(dev, &(be_fill_args){.y = be_vector(buf, 0, 10)}));
-    OK(be_profile(dev, BE_OP_fill, &seconds, &calls));
-    TEST_ASSERT_EQUAL_INT64(0, calls);
-    TEST_ASSERT_EQUAL_DOUBLE(0, seconds);
+    OK(be_profile(dev, BE_OP_fill, &time));
+    TEST_ASSERT_EQUAL_INT64(0, time.calls);
+    TEST_ASSERT_EQUAL_DOUBLE(0, time.seconds);
 }
 
 static void wrong_numbers_are_refused(void) {

@@ -60,11 +60,11 @@ done <<'PLANS'
 3|clCreateCommandQueue:1:-5|clCreateCommandQueue(
 3|clCreateProgramWithSource:1:-5|clCreateProgramWithSource(dense.cl): CL_OUT_OF_RESOURCES
 3|clBuildProgram:1:-11|clBuildProgram(dense.cl): CL_BUILD_PROGRAM_FAILURE
-3|clCreateKernel:1:-5|clCreateKernel(gemm_tile): CL_OUT_OF_RESOURCES
-3|clSetKernelArg:3:-48|clSetKernelArg(gemm_tile, argument 2): CL_INVALID_KERNEL
-3|clGetKernelWorkGroupInfo:1:-5|clGetKernelWorkGroupInfo(gemm_tile)
+3|clCreateKernel:1:-5|clCreateKernel(gemm_inner): CL_OUT_OF_RESOURCES
+3|clSetKernelArg:3:-48|clSetKernelArg(gemm_inner, argument 2): CL_INVALID_KERNEL
+3|clGetKernelWorkGroupInfo:1:-5|clGetKernelWorkGroupInfo(gemm_inner)
 6|clEnqueueWriteBuffer:1:-4|clEnqueueWriteBuffer(
-3|clEnqueueNDRangeKernel:1:-5|clEnqueueNDRangeKernel(gemm_tile): CL_OUT_OF_RESOURCES
+3|clEnqueueNDRangeKernel:1:-5|clEnqueueNDRangeKernel(gemm_inner): CL_OUT_OF_RESOURCES
 3|clEnqueueReadBuffer:1:-36|clEnqueueReadBuffer(
 5|clEnqueueNDRangeKernel:9:-5:+|clEnqueueNDRangeKernel(fill): CL_OUT_OF_RESOURCES
 PLANS

@@ -53,31 +53,35 @@ static fathom_status make_lock(pthread_mutex_t *lock) {
     return good ? FATHOM_OK : fail(FATHOM_MEMORY, "the lock of a device cannot be made");
 }
 
-fathom_status fathom_device_open(fathom_device **device, const char *word, const fathom_device_options *options) {
-    fathom_device_options given = {0};
+fathom_status api_open(fathom_device **device, const char *word, const be_options *how) {
     fathom_device *made = NULL;
     fathom_status status;
     double start = api_seconds();
-    NEED(device);
-    *device = NULL;
-    TAKE(given, options);
-    if (given.threads < 0)
-        return fail(FATHOM_USAGE, "%s: threads is %d; 0 means one per core", __func__, given.threads);
     TRY(mem_new(&made, 1, 1, sizeof *made, "device handle"));
-    be_options how = {.threads = given.threads, .tuned = given.tune ? tuned : NULL, .user = &given};
     TRY_OUT(make_lock(&made->lock));
-    status = be_open(&made->dev, word, &how);
+    status = be_open(&made->dev, word, how);
     if (status != FATHOM_OK) {
         pthread_mutex_destroy(&made->lock);
         goto out;
     }
-    made->threads = given.threads;
+    made->threads = how->threads;
     made->open_s = api_seconds() - start;
     *device = made;
     return FATHOM_OK;
 out:
     mem_free(made);
     return status;
+}
+
+fathom_status fathom_device_open(fathom_device **device, const char *word, const fathom_device_options *options) {
+    fathom_device_options given = {0};
+    NEED(device);
+    *device = NULL;
+    TAKE(given, options);
+    if (given.threads < 0)
+        return fail(FATHOM_USAGE, "%s: threads is %d; 0 means one per core", __func__, given.threads);
+    return api_open(device, word,
+                    &(be_options){.threads = given.threads, .tuned = given.tune ? tuned : NULL, .user = &given});
 }
 
 void fathom_device_close(fathom_device *device) {

@@ -56,6 +56,9 @@ double api_seconds(void);
 void api_lock(fathom_device *device);
 void api_unlock(fathom_device *device);
 
+/* fathom_device_open with all that a back end can be told. */
+fathom_status api_open(fathom_device **device, const char *word, const be_options *how);
+
 void api_give_device(fathom_device_info *to, const be_info *from);
 fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics);
 

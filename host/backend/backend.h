@@ -121,6 +121,7 @@ fathom_status be_find(const be_list *list, const char *word, int *row);
  * but sums over a work-group have another order, so bits may differ from those of another tuning. */
 typedef struct be_tuning {
     int group;    /* work-items of a work-group, a power of two (OpenCL) */
+    int columns;  /* of a row that a work-item takes at once, 4 or 16 (OpenCL) */
     int own_gemm; /* matrix products with a side up to this use the own kernel, others CLBlast (OpenCL) */
 } be_tuning;
 
@@ -131,6 +132,9 @@ typedef struct be_options {
     void (*tuned)(void *user, be_tuning *tuning,
                   const be_info *info); /* fills in what is known of the device; or NULL */
     void *user;
+    /* Called once, when compiling kernels takes so long that a user wonders (a driver that has none of them in its
+     * cache); may be NULL. */
+    void (*compiling)(const char *device);
 } be_options;
 
 /* word NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by
@@ -148,8 +152,12 @@ typedef struct be_counters {
 } be_counters;
 be_counters be_count(const be_device *dev);
 
-/* Seconds and calls of an operation; zeros unless opened with `profile`. Waits. */
-fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *calls);
+/* What an operation took since the device was opened; zeros unless opened with `profile`. Waits. */
+typedef struct be_op_time {
+    double seconds;
+    int64_t calls, launches; /* the CPU back end: one launch a call */
+} be_op_time;
+fathom_status be_profile(be_device *dev, be_op op, be_op_time *time);
 
 /* A line about a back end for `doctor`: its libraries and configuration, or why it is not there (then false). */
 bool be_describe(const char *backend, char *text, size_t size);

@@ -58,7 +58,7 @@ typedef struct be_driver {
     void (*count)(
         void *state,
         be_counters *counters); /* launches, reads, writes, builds; memory is counted by the host, but for scratch */
-    fathom_status (*profile)(void *state, be_op op, double *seconds, int64_t *calls);
+    void (*profile)(void *state, be_op op, be_op_time *time);
 
     struct {
 #define X(op) fathom_status (*op)(void *state, const be_##op##_args *args);

@@ -281,9 +281,10 @@ be_counters be_count(const be_device *dev) {
     return counters;
 }
 
-fathom_status be_profile(be_device *dev, be_op op, double *seconds, int64_t *calls) {
+fathom_status be_profile(be_device *dev, be_op op, be_op_time *time) {
     TRY(be_sync(dev));
-    return dev->driver->profile(dev->state, op, seconds, calls);
+    dev->driver->profile(dev->state, op, time);
+    return FATHOM_OK;
 }
 
 void be_limits(const be_info *info, char *text, size_t size) {

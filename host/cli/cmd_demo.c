@@ -113,7 +113,7 @@ static fathom_status run(const void *given) {
     fathom_device *device = NULL;
     fathom_status status;
     TRY_OUT(load_data(&data, options->data, &options->choice));
-    TRY_OUT(open_handle(&device, &options->common));
+    TRY_OUT(open_handle(&device, &options->common, false));
     TRY_OUT(run_both(options, data, device));
 out:
     fathom_device_close(device);

@@ -184,7 +184,7 @@ static fathom_status run(const void *given) {
     TRY_OUT(load_data(&data, o->data, &o->choice));
     if (!o->common.json)
         TRY_OUT(say_data(data));
-    TRY_OUT(open_handle(&device, &o->common));
+    TRY_OUT(open_handle(&device, &o->common, false));
     TRY_OUT(evaluate(&e, o, model, data, device));
     if (o->common.json)
         status = print_json_scores(o, &e, data->set, be_device_info(device->dev));

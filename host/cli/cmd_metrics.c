@@ -159,7 +159,7 @@ static fathom_status run(const void *given) {
     TRY_OUT(read_embeddings(&g, o->embeddings));
     TRY_OUT(read_rest(&g, o));
     TRY_OUT(known_of(&known, &g));
-    TRY_OUT(open_handle(&device, &o->common));
+    TRY_OUT(open_handle(&device, &o->common, false));
     TRY_OUT(fathom_measure(&values, device, g.h, g.nodes, g.width, &known));
     TRY_OUT(print_values(&values, o, be_device_info(device->dev), &g));
 out:

@@ -1,6 +1,7 @@
 /* cmd_train.c - `fathom train`: trains one network and tells what came of it. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/resume.h"
@@ -35,6 +36,7 @@ static const struct opt_row rows[] = {
     OPT_CHOICE(struct train_options, fallback, "fallback", 0, "cpu|none", NULL,
                "when an OpenCL device is lost in mid-run (default: cpu with --device auto, else none)"),
     OPT_FLAG(struct train_options, resume, "resume", 0, "go on with the run in --out, to the same bits"),
+    OPT_FLAG(struct train_options, profile, "profile", 0, "time of an epoch by operation, after the results"),
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
 };
 
@@ -90,6 +92,46 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
     if (out)
         say("the run is in %s: model.safetensors, epochs.jsonl, run.json", out);
     return FATHOM_OK;
+}
+
+static const be_op_time *sorted_times;
+static int by_seconds(const void *a, const void *b) {
+    double x = sorted_times[*(const int *)a].seconds, y = sorted_times[*(const int *)b].seconds;
+    return (x < y) - (x > y);
+}
+
+/* The mean of a steady epoch, the dearest operation first. */
+static void print_profile(const train_result *r) {
+    enum { COLUMNS = 4, CELL = 24 };
+    char text[BE_OP_COUNT + 2][COLUMNS][CELL];
+    const char *cells[(BE_OP_COUNT + 2) * COLUMNS] = {"operation", "launches", "ms", "share"};
+    int order[BE_OP_COUNT], lines = 1;
+    double launches = 0, seconds = 0, epochs = (double)r->steady_epochs;
+    for (int op = 0; op < BE_OP_COUNT; op++) {
+        order[op] = op;
+        launches += (double)r->profile[op].launches;
+        seconds += r->profile[op].seconds;
+    }
+    if (seconds <= 0) {
+        say("--profile: two epochs at least are needed, the first one is not counted");
+        return;
+    }
+    sorted_times = r->profile;
+    qsort(order, BE_OP_COUNT, sizeof *order, by_seconds);
+    for (int i = 0; i <= BE_OP_COUNT; i++) { /* the last row is the sum */
+        const be_op_time *t = i < BE_OP_COUNT ? &r->profile[order[i]] : NULL;
+        if (t && t->calls == 0)
+            continue;
+        double count = t ? (double)t->launches : launches, time = t ? t->seconds : seconds;
+        snprintf(text[lines][0], CELL, "%s", t ? be_op_name((be_op)order[i]) : "all");
+        snprintf(text[lines][1], CELL, "%.1f", count / epochs);
+        snprintf(text[lines][2], CELL, "%.3f", 1e3 * time / epochs);
+        snprintf(text[lines][3], CELL, "%.1f %%", 100 * time / seconds);
+        for (int c = 0; c < COLUMNS; c++)
+            cells[lines * COLUMNS + c] = text[lines][c];
+        lines++;
+    }
+    print_table(cells, (size_t)lines, COLUMNS, 0, 0xe);
 }
 
 /* Where the bytes go, in the words of nn_memory_name. */
@@ -166,6 +208,8 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
         print_json_text(fathom_model_record(model));
     } else if (model) {
         fathom_status printed = print_result(model, data, o->out);
+        if (o->profile)
+            print_profile(model->result);
         status = status == FATHOM_OK ? printed : status;
     }
     fathom_model_free(model);
@@ -185,7 +229,7 @@ static fathom_status run(const void *given) {
     TRY_OUT(load_data(&data, options.data, &options.choice));
     filled = config;
     TRY_OUT(fathom_train_options_fill(&filled, data)); /* what is wrong is said before a device is opened */
-    TRY_OUT(open_handle(&device, &options.common));
+    TRY_OUT(open_handle(&device, &options.common, options.profile));
     TRY_OUT(train_on(&config, data, device, &options));
 out:
     fathom_device_close(device);

@@ -16,18 +16,25 @@ struct tune_options {
 
 /* Group sizes that are tried; the first is the back end's own choice. */
 static const int groups[] = {64, 16, 32, 128, 256};
+/* Columns of a row that a work-item takes at once; the back end chooses by the kind of device. */
+static const int columns[] = {4, 16};
 /* The operations of a training step whose time decides. */
 static const char *const steps[] = {"gemm, H W",           "gemm, H' G",          "spmm, graph",
                                     "group_assign",        "group_stats",         "group_apply",
                                     "group_backward_sums", "group_backward_rows", "softmax_xent"};
 /* Widths of layers whose product is tried both ways. */
 static const int sides[] = {16, 32, 64, 128, 256};
-enum { GROUPS = sizeof groups / sizeof *groups, SIDES = sizeof sides / sizeof *sides };
+enum {
+    GROUPS = sizeof groups / sizeof *groups,
+    COLUMNS = sizeof columns / sizeof *columns,
+    SIDES = sizeof sides / sizeof *sides
+};
 #define ALWAYS_OWN (1 << 20)
 
 struct found {
     be_tuning tuning;
     double group_s[GROUPS]; /* 0: the device does not allow this size */
+    double columns_s[COLUMNS];
     double own_s[SIDES], clblast_s[SIDES];
     char *path;
 };
@@ -46,8 +53,21 @@ static fathom_status time_steps(double *seconds, be_device *dev, double allowed)
     return FATHOM_OK;
 }
 
-static fathom_status open_with(be_device **dev, const be_list *list, int row, int group, int own_gemm) {
-    return be_open_row(dev, list, row, &(be_options){.tuning = {.group = group, .own_gemm = own_gemm}});
+static fathom_status open_with(be_device **dev, const be_list *list, int row, be_tuning tuning) {
+    return be_open_row(dev, list, row, &(be_options){.tuning = tuning});
+}
+
+static fathom_status tune_columns(struct found *found, const be_list *list, int row, double allowed) {
+    for (int i = 0; i < COLUMNS; i++) {
+        be_device *dev = NULL;
+        progress("%s: %d columns at once", list->info[row].word, columns[i]);
+        TRY(open_with(&dev, list, row, (be_tuning){.columns = columns[i]}));
+        fathom_status status = time_steps(&found->columns_s[i], dev, allowed);
+        be_close(dev);
+        TRY(status);
+    }
+    found->tuning.columns = columns[found->columns_s[1] < found->columns_s[0]];
+    return FATHOM_OK;
 }
 
 /* Another size than the back end's own must be faster by more than noise. */
@@ -58,7 +78,7 @@ static fathom_status tune_group(struct found *found, const be_list *list, int ro
         if (info->max_group_size > 0 && groups[i] > info->max_group_size)
             continue;
         progress("%s: work-groups of %d", info->word, groups[i]);
-        TRY(open_with(&dev, list, row, groups[i], 0));
+        TRY(open_with(&dev, list, row, (be_tuning){.group = groups[i], .columns = found->tuning.columns}));
         fathom_status status = time_steps(&found->group_s[i], dev, allowed);
         be_close(dev);
         TRY(status);
@@ -88,8 +108,11 @@ static fathom_status time_product(double *seconds, be_device *dev, int side, dou
 static fathom_status tune_products(struct found *found, const be_list *list, int row, double allowed) {
     be_device *own = NULL, *blas = NULL;
     fathom_status status;
-    TRY_OUT(open_with(&own, list, row, found->tuning.group, ALWAYS_OWN));
-    TRY_OUT(open_with(&blas, list, row, found->tuning.group, 1));
+    be_tuning tuning = found->tuning;
+    tuning.own_gemm = ALWAYS_OWN;
+    TRY_OUT(open_with(&own, list, row, tuning));
+    tuning.own_gemm = 1;
+    TRY_OUT(open_with(&blas, list, row, tuning));
     for (int i = 0; i < SIDES; i++) { /* in turns, so that both see the same machine */
         progress("%s: products of width %d", list->info[row].word, sides[i]);
         TRY_OUT(time_product(&found->own_s[i], own, sides[i], allowed));
@@ -112,6 +135,9 @@ static void print_found(const be_info *info, const struct found *found) {
     if (found->tuning.own_gemm < ALWAYS_OWN)
         snprintf(limit, sizeof limit, "up to width %d, CLBlast above", found->tuning.own_gemm);
     printf("%s: %s\n", info->word, info->name);
+    for (int i = 0; i < COLUMNS; i++)
+        printf("  %-2d columns at once  %10s%s\n", columns[i], bench_time_text(found->columns_s[i]),
+               columns[i] == found->tuning.columns ? "  <- used" : "");
     for (int i = 0; i < GROUPS; i++)
         if (found->group_s[i] > 0)
             printf("  work-groups of %-4d %10s%s\n", groups[i], bench_time_text(found->group_s[i]),
@@ -128,6 +154,7 @@ static void found_to_json(struct json *doc, const be_info *info, const struct fo
     json_text(doc, "name", info->name);
     json_text(doc, "driver", info->driver);
     json_int(doc, "group", found->tuning.group ? found->tuning.group : groups[0]);
+    json_int(doc, "columns", found->tuning.columns);
     json_int(doc, "own_gemm", found->tuning.own_gemm);
     json_open_array(doc, "groups");
     for (int i = 0; i < GROUPS; i++) {
@@ -157,6 +184,7 @@ static fathom_status tune(const be_list *list, int row, struct json *doc, double
     struct found found = {0};
     const be_info *info = &list->info[row];
     fathom_status status;
+    TRY_OUT(tune_columns(&found, list, row, allowed));
     TRY_OUT(tune_group(&found, list, row, allowed));
     TRY_OUT(tune_products(&found, list, row, allowed));
     progress_end();

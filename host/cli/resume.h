@@ -12,7 +12,7 @@ struct train_options {
     int64_t layers, hidden, groups, epochs, patience, eval_every, checkpoint_every;
     double lambda, dropout, lr, weight_decay, alpha, theta;
     const char *init, *out;
-    bool resume, dry_run;
+    bool resume, dry_run, profile;
     uint64_t taken; /* options taken from a record, a bit each in the order of their members */
 };
 

@@ -56,7 +56,8 @@ static void digest_of(char hex[65], const be_tuning *tuning, const be_info *info
     digest_begin(&state);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest_add(&state, parts[i], strlen(parts[i]) + 1);
-    snprintf(numbers, sizeof numbers, "group %d own_gemm %d", tuning->group, tuning->own_gemm);
+    snprintf(numbers, sizeof numbers, "group %d columns %d own_gemm %d", tuning->group, tuning->columns,
+             tuning->own_gemm);
     digest_add(&state, numbers, strlen(numbers));
     digest_end(&state, hex);
 }
@@ -73,10 +74,13 @@ void tune_find(void *user, be_tuning *tuning, const be_info *info) {
         json_parse(&tree, (const char *)bytes, count, path) == FATHOM_OK && is_of(tree, "device", info->name) &&
         is_of(tree, "driver", info->driver) && is_of(tree, "version", fathom_version())) {
         int group = number_of(tree, "group", GROUP_MOST);
-        be_tuning told = {.group = group, .own_gemm = number_of(tree, "own_gemm", 1 << 30)};
+        be_tuning told = {.group = group,
+                          .columns = number_of(tree, "columns", 16),
+                          .own_gemm = number_of(tree, "own_gemm", 1 << 30)};
         digest_of(hex, &told, info);
         if (is_of(tree, "sha256", hex)) {
             tuning->group = group & (group - 1) ? 0 : group;
+            tuning->columns = told.columns == 4 || told.columns == 16 ? told.columns : 0;
             tuning->own_gemm = told.own_gemm;
         }
     }
@@ -108,6 +112,7 @@ fathom_status tune_keep(char **path, const be_tuning *tuning, const be_info *inf
     json_text(doc, "driver", info->driver);
     json_text(doc, "version", fathom_version());
     json_int(doc, "group", tuning->group);
+    json_int(doc, "columns", tuning->columns);
     json_int(doc, "own_gemm", tuning->own_gemm);
     digest_of(hex, tuning, info);
     json_text(doc, "sha256", hex);

@@ -201,6 +201,14 @@ static void count_epoch(run *r, be_counters before) {
     r->spent.bytes_read += after.bytes_read - before.bytes_read;
     r->spent.bytes_written += after.bytes_written - before.bytes_written;
     r->spent.builds += after.builds - before.builds;
+    r->spent.allocations += after.allocations - before.allocations;
+}
+
+/* A steady epoch is told from the first one, which builds and allocates. */
+static fathom_status take_profile(const run *r, be_op_time *time) {
+    for (int op = 0; op < BE_OP_COUNT; op++)
+        TRY(be_profile(r->dev, (be_op)op, &time[op]));
+    return FATHOM_OK;
 }
 
 static fathom_status loop(run *r) {
@@ -214,6 +222,8 @@ static fathom_status loop(run *r) {
         count_epoch(r, before);
         if (r->timed < c->epochs)
             r->ms[r->timed++] = e.ms;
+        if (r->timed == 1)
+            TRY(take_profile(r, r->first));
         e.seconds_left = (seconds() - start) / (double)(e.epoch - first) * (double)(c->epochs - e.epoch);
         TRY(folder_add(&r->folder, &e));
         if (r->hooks->epoch)
@@ -257,6 +267,13 @@ static void sum_up(run *r) {
                                       .bytes_read = r->spent.bytes_read / steady,
                                       .bytes_written = r->spent.bytes_written / steady};
     result->builds_after_first_epoch = r->spent.builds;
+    result->allocations_after_first_epoch = r->spent.allocations;
+    result->steady_epochs = r->timed - 1;
+    for (int op = 0; op < BE_OP_COUNT && !r->own; op++) {
+        result->profile[op].seconds -= r->first[op].seconds;
+        result->profile[op].calls -= r->first[op].calls;
+        result->profile[op].launches -= r->first[op].launches;
+    }
 }
 
 /* The best epoch's weights, and the metrics of what they give. */
@@ -306,6 +323,8 @@ static fathom_status work(run *r, double start) {
     if (!result->interrupted) {
         TRY(fallback_keep(r));
         TRY(loop(r));
+        if (!r->own) /* after the loss of a device there is no whole to tell of */
+            TRY(take_profile(r, result->profile));
         TRY(save(r));
     }
     sum_up(r);

@@ -135,6 +135,30 @@ static void add_costs(struct json *doc, const train_config *c, const be_info *in
     json_int(doc, "bytes_read_per_epoch", r->per_epoch.bytes_read);
     json_int(doc, "bytes_written_per_epoch", r->per_epoch.bytes_written);
     json_int(doc, "builds_after_first_epoch", r->builds_after_first_epoch);
+    json_int(doc, "allocations_after_first_epoch", r->allocations_after_first_epoch);
+    json_close(doc);
+}
+
+/* Only with --profile: the mean of a steady epoch, by operation. */
+static void add_profile(struct json *doc, const train_result *r) {
+    double all = 0, epochs = (double)r->steady_epochs;
+    for (int op = 0; op < BE_OP_COUNT; op++)
+        all += r->profile[op].seconds;
+    if (all <= 0)
+        return;
+    json_open_array(doc, "profile");
+    for (int op = 0; op < BE_OP_COUNT; op++) {
+        const be_op_time *t = &r->profile[op];
+        if (t->calls == 0)
+            continue;
+        json_open(doc, NULL);
+        json_text(doc, "operation", be_op_name((be_op)op));
+        json_real(doc, "calls_per_epoch", (double)t->calls / epochs);
+        json_real(doc, "launches_per_epoch", (double)t->launches / epochs);
+        json_real(doc, "ms_per_epoch", 1e3 * t->seconds / epochs);
+        json_real(doc, "share", t->seconds / all);
+        json_close(doc);
+    }
     json_close(doc);
 }
 
@@ -147,6 +171,7 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
     if (result) {
         add_result(doc, result);
         add_costs(doc, config, info, result);
+        add_profile(doc, result);
     }
     json_text(doc, "status",
               !result               ? "running"

@@ -82,7 +82,9 @@ typedef struct train_result {
     double build_s, total_s, median_epoch_ms, min_epoch_ms;
     nn_bytes bytes;
     be_counters per_epoch; /* launches, reads, bytes of a steady epoch */
-    int64_t builds_after_first_epoch;
+    int64_t builds_after_first_epoch, allocations_after_first_epoch;
+    be_op_time profile[BE_OP_COUNT]; /* sums over the steady epochs; zeros unless the device times operations */
+    int64_t steady_epochs;
     int candidates; /* of the search for lambda */
     double candidate[TRAIN_CANDIDATES], candidate_val[TRAIN_CANDIDATES];
 } train_result;

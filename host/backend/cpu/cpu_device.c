@@ -172,11 +172,9 @@ static void count(void *opaque, be_counters *counters) {
     counters->live_bytes = counters->peak_bytes = (int64_t)state->scratch_bytes;
 }
 
-static fathom_status profile(void *opaque, be_op op, double *seconds, int64_t *calls) {
-    cpu_state *state = opaque;
-    *seconds = state->seconds[op];
-    *calls = state->calls[op];
-    return FATHOM_OK;
+static void profile(void *opaque, be_op op, be_op_time *time) {
+    const cpu_state *state = opaque;
+    *time = (be_op_time){state->seconds[op], state->calls[op], state->calls[op]};
 }
 
 #define X(op)                                                                \

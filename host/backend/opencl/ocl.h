@@ -49,6 +49,10 @@ typedef struct ocl_device {
     size_t group[K_COUNT]; /* work-group size chosen for each kernel */
     size_t max_group;
     be_tuning tuning;
+    void (*compiling)(const char *device); /* told once that building takes long; NULL when it was */
+    double build_seconds;
+    int64_t rooms; /* work-groups of a kernel that fill a room of their own first */
+    int columns;   /* of a row that a work-item takes at once: COLUMNS of cl/common.h */
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
     size_t used_bytes; /* in buffers */
@@ -66,8 +70,7 @@ typedef struct ocl_device {
     bool profile, host_clock; /* host_clock: the device's timers are nonsense */
     be_op op;                 /* the operation under way */
     double op_start;
-    double seconds[BE_OP_COUNT];
-    int64_t calls[BE_OP_COUNT];
+    be_op_time time[BE_OP_COUNT];
     ocl_timer timer[OCL_TIMERS];
     int timers;
 } ocl_device;
@@ -126,7 +129,7 @@ double ocl_now(void);
 fathom_status ocl_begin(ocl_device *dev, be_op op);
 fathom_status ocl_end(ocl_device *dev, fathom_status status);
 fathom_status ocl_collect(ocl_device *dev); /* after a finish: reads the pending events */
-fathom_status ocl_profile(void *state, be_op op, double *seconds, int64_t *calls);
+void ocl_profile(void *state, be_op op, be_op_time *time);
 fathom_status ocl_profile_open(ocl_device *dev); /* finds out whether the device's clock can be used */
 void ocl_profile_drop(ocl_device *dev);
 
@@ -172,6 +175,10 @@ act_args ocl_act_of(be_act act);
 #define OCL_RUN_2D(dev, k, items, layers, ...)                                \
     ocl_launch((dev), (k), (items), (layers), (const ocl_arg[]){__VA_ARGS__}, \
                sizeof((const ocl_arg[]){__VA_ARGS__}) / sizeof(ocl_arg))
+/* Work-items across a row of `cols` columns. */
+static inline int64_t ocl_across(const ocl_device *dev, int64_t cols) {
+    return (cols + dev->columns - 1) / dev->columns;
+}
 fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t layers, const ocl_arg *args,
                          size_t count);
 
@@ -186,6 +193,8 @@ typedef struct ocl_blocks {
 /* Cuts n rows into blocks of whole OCL_BLOCKs: at most 256 blocks, and at most 4 Mi
  * partial floats at `width` floats per block. */
 ocl_blocks ocl_cut(int64_t n, int64_t width);
+/* The same for work-groups that fill a room of `width` floats of scratch before they begin: at most dev->rooms. */
+ocl_blocks ocl_cut_rows(const ocl_device *dev, int64_t n, int64_t width);
 /* out_i = (add ? out_i : 0) + sum over blocks of scratch[at + b * stride + i], i < len, in block order. */
 fathom_status ocl_combine(ocl_device *dev, be_mat out, int64_t at, int64_t stride, ocl_blocks blocks, bool add);
 

@@ -25,10 +25,10 @@ fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_sco
     int64_t n = a->z.rows, d = a->z.cols;
     ocl_blocks blocks = ocl_cut(n, 2 * d);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * d)));
-    TRY(OCL_RUN(dev, K_gat_backward_rows, n * ((d + 3) / 4), MAT(a->gz), VEC(a->a_src), VEC(a->a_dst), VEC(a->gs),
+    TRY(OCL_RUN(dev, K_gat_backward_rows, n * ocl_across(dev, d), MAT(a->gz), VEC(a->a_src), VEC(a->a_dst), VEC(a->gs),
                 VEC(a->gt), U32(n), U32(d)));
-    TRY(OCL_RUN(dev, K_gat_backward_blocks, blocks.count * d, SCRATCH(dev, 0), MAT(a->z), VEC(a->gs), VEC(a->gt),
-                U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_gat_backward_blocks, blocks.count * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->z), VEC(a->gs),
+                VEC(a->gt), U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
     TRY(ocl_combine(dev, a->ga_src, 0, 2 * d, blocks, true));
     return ocl_combine(dev, a->ga_dst, d, 2 * d, blocks, true);
 }

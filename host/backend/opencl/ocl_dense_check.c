@@ -75,7 +75,7 @@ fathom_status ocl_check_own_gemm(ocl_device *dev) {
     dev->counters = before; /* the check is not the caller's work; what it left behind is counted */
     dev->counters.builds = builds;
     dev->counters.allocations = allocations;
-    return bad ? distrust(dev, "fathom's kernel gemm_tile (dense.cl)", own_case, bad) : FATHOM_OK;
+    return bad ? distrust(dev, "fathom's own kernels (dense.cl)", own_case, bad) : FATHOM_OK;
 }
 
 /* A device on which CLBlast's kernels do not fit (work-group size, local memory, compiler) goes on with the own

@@ -24,6 +24,17 @@ static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profi
     return FATHOM_OK;
 }
 
+/* Sixteen for a CPU whose driver has registers for vectors; llvmpipe has none and takes minutes to compile them. */
+static fathom_status choose_columns(ocl_device *dev, const be_info *info) {
+    cl_uint native = 0;
+    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT",
+           clGetDeviceInfo(dev->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, NULL));
+    dev->columns = info->kind == BE_OPENCL_CPU && native > 1 ? 16 : 4;
+    if (dev->tuning.columns > 0)
+        dev->columns = dev->tuning.columns;
+    return FATHOM_OK;
+}
+
 fathom_status ocl_open(void **state, const be_info *info, const be_options *options) {
     ocl_device *dev = NULL;
     fathom_status status;
@@ -33,7 +44,10 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->memory_bytes = info->memory_bytes;
     dev->max_alloc_bytes = info->max_alloc_bytes;
     dev->tuning = options->tuning;
+    dev->compiling = options->compiling;
+    dev->rooms = info->kind == BE_OPENCL_CPU ? 8 * (int64_t)(info->compute_units > 0 ? info->compute_units : 1) : 1024;
     TRY_OUT(open_queue(dev, info, options->profile));
+    TRY_OUT(choose_columns(dev, info));
     if (options->profile)
         TRY_OUT(ocl_profile_open(dev));
     TRY_OUT(ocl_check_own_gemm(dev));

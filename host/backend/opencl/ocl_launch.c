@@ -45,6 +45,7 @@ fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int6
            clEnqueueNDRangeKernel(dev->queue, dev->kernel[kernel], 2, NULL, global, local, 0, NULL,
                                   timed ? &event : NULL));
     dev->counters.launches++;
+    dev->time[dev->op].launches += dev->profile;
     if (event)
         dev->timer[dev->timers++] = (ocl_timer){event, dev->op};
     if (dev->timers == OCL_TIMERS)

@@ -1,51 +1,102 @@
 /* ocl_norm_group.c - differentiable group normalisation: launches of cl/norm_group.cl. */
 #include "backend/opencl/ocl.h"
 
+/* Floats of a row of d columns padded to whole vectors. */
+static int64_t padded(const ocl_device *dev, int64_t d) { return (d + dev->columns - 1) / dev->columns * dev->columns; }
+
+/* A work-group per block. */
+static int64_t items_of(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blocks) {
+    return blocks.count * (int64_t)dev->group[kernel];
+}
+
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
-    return OCL_RUN(dev, K_group_assign, a->h.rows, MAT(a->s), MAT(a->h), VEC(a->u), VEC(a->c), U32(a->c.buf != NULL),
-                   U32(a->h.rows), U32(a->h.cols), U32(a->s.cols));
+    int64_t n = a->h.rows, d = a->h.cols, room = d * dev->columns;
+    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
+    TRY(ocl_need(dev, K_group_assign));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
+    return OCL_RUN(dev, K_group_assign, items_of(dev, K_group_assign, blocks), MAT(a->s), MAT(a->h), VEC(a->u),
+                   VEC(a->c), U32(a->c.buf != NULL), SCRATCH(dev, 0), U32(n), U32(d), U32(a->s.cols), U32(blocks.rows));
+}
+
+/* Up to FEW rows sums over them take one launch, a work-group each; more rows are cut into blocks first. */
+#define FEW 8192
+
+static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
+    TRY(ocl_need(dev, K_group_stats_once));
+    int64_t size = (int64_t)dev->group[K_group_stats_once];
+    TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
+    return OCL_RUN(dev, K_group_stats_once, places * size, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
+                   U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
+                   U32((n + size - 1) / size), F32(a->momentum));
 }
 
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
+    if (n <= FEW)
+        return stats_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, 2 * width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * width)));
-    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * groups * ((d + 3) / 4), SCRATCH(dev, 0), MAT(a->s), MAT(a->h),
-                U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_stats_combine, width, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
+    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * groups * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->s),
+                MAT(a->h), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
+    return OCL_RUN(dev, K_stats_combine, ocl_across(dev, width), VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
                    U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(width), U32(n), U32(blocks.count), U32(blocks.rows),
                    F32(a->momentum));
 }
 
 fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
-    TRY(ocl_scratch(dev, be_floats((groups + 1) * d)));
-    TRY(OCL_RUN(dev, K_group_coefficients, d, SCRATCH(dev, 0), VEC(a->mean), VEC(a->var), VEC(a->gamma), VEC(a->beta),
-                U32(d), U32(groups), F32(a->eps), F32(a->lambda)));
-    return OCL_RUN(dev, K_group_apply, n * ((d + 3) / 4), MAT(a->y), MAT(a->h), MAT(a->s), SCRATCH(dev, 0), U32(n),
-                   U32(d), U32(groups), ACT(a->act));
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, room = (groups + 1) * padded(dev, d);
+    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
+    TRY(ocl_need(dev, K_group_apply));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
+    return OCL_RUN(dev, K_group_apply, items_of(dev, K_group_apply, blocks), MAT(a->y), MAT(a->h), MAT(a->s),
+                   VEC(a->mean), VEC(a->var), VEC(a->gamma), VEC(a->beta), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
+                   U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
+}
+
+static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
+    TRY(ocl_need(dev, K_group_sums_once));
+    int64_t size = (int64_t)dev->group[K_group_sums_once];
+    TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
+    return OCL_RUN(dev, K_group_sums_once, places * size, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
+                   MAT(a->go), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), SCRATCH(dev, 0), U32(n), U32(d),
+                   U32(groups), U32((n + size - 1) / size), F32(a->eps), F32(a->lambda));
 }
 
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = (groups + 1) * d;
+    if (n <= FEW)
+        return sums_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
-    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * (groups + 1) * ((d + 3) / 4), SCRATCH(dev, 0), MAT(a->go),
+    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * groups * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->go),
                 MAT(a->h), MAT(a->s), VEC(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_group_sums_combine, groups * d, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
-                   VEC(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count), F32(a->eps), F32(a->lambda));
+    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_across(dev, d), VEC(a->db), VEC(a->q), VEC(a->ggamma),
+                   VEC(a->gbeta), VEC(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count), F32(a->eps),
+                   F32(a->lambda));
 }
 
-/* Scratch: two coefficients per (g, j), then dS (n x G). */
+/* Items that share a row: a power of two, at most the work-group. */
+static int64_t team_of(const ocl_device *dev, int64_t d) {
+    int64_t team = 1, most = (int64_t)dev->group[K_group_backward_rows];
+    while (team < most && team < ocl_across(dev, d))
+        team *= 2;
+    return team;
+}
+
+/* Scratch: the rooms of the work-groups, then their sums of gz (G each). */
 fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, scores = 2 * groups * d;
-    TRY(ocl_scratch(dev, be_floats(scores + n * groups)));
-    TRY(OCL_RUN(dev, K_group_backward_coefficients, groups * d, SCRATCH(dev, 0), VEC(a->var), VEC(a->gamma), VEC(a->q),
-                U32(n), U32(groups * d), F32(a->eps)));
-    TRY(OCL_RUN(dev, K_group_backward_scores, n * groups, SCRATCH(dev, scores), MAT(a->go), MAT(a->h), MAT(a->s),
-                VEC(a->mean), VEC(a->db), SCRATCH(dev, 0), U32(n), U32(d), U32(groups), F32(a->lambda)));
-    TRY(OCL_RUN(dev, K_group_backward_rows, n * ((d + 3) / 4), MAT(a->gh), MAT(a->gz), MAT(a->go), MAT(a->h), MAT(a->s),
-                VEC(a->mean), VEC(a->u), VEC(a->db), SCRATCH(dev, 0), SCRATCH(dev, scores), U32(n), U32(d), U32(groups),
-                F32(a->lambda)));
-    return a->gc.buf ? ocl_col_sum(dev, &(be_col_sum_args){.s = a->gc, .x = a->gz}) : FATHOM_OK;
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
+    TRY(ocl_need(dev, K_group_backward_rows));
+    int64_t size = (int64_t)dev->group[K_group_backward_rows];
+    int64_t room = (4 * groups + 1) * padded(dev, d) + (2 * size + 1) * padded(dev, groups);
+    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
+    int64_t sums = blocks.count * room;
+    TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
+    TRY(OCL_RUN(dev, K_group_backward_rows, items_of(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),
+                SCRATCH(dev, sums), MAT(a->go), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), VEC(a->gamma),
+                VEC(a->u), VEC(a->db), VEC(a->q), SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(blocks.rows),
+                U32(team_of(dev, d)), F32(a->eps), F32(a->lambda)));
+    return a->gc.buf ? ocl_combine(dev, a->gc, sums, groups, blocks, true) : FATHOM_OK;
 }

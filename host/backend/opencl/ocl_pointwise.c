@@ -1,8 +1,8 @@
 /* ocl_pointwise.c - launches of cl/pointwise.cl, and column sums. */
 #include "backend/opencl/ocl.h"
 
-/* One work-item per row and four columns. */
-static int64_t quads(be_mat m) { return m.rows * ((m.cols + 3) / 4); }
+/* One work-item per row and vector of columns. */
+static int64_t items(const ocl_device *dev, be_mat m) { return m.rows * ocl_across(dev, m.cols); }
 
 /* Matrices whose rows lie side by side are one long row: whole fours, and elements keep their number in a mask.
  * Absent ones do not count. */
@@ -21,13 +21,13 @@ static void join_rows(be_mat *a, be_mat *b, be_mat *c) {
 fathom_status ocl_fill(ocl_device *dev, const be_fill_args *a) {
     be_mat y = a->y, none = {0};
     join_rows(&y, &none, &none);
-    return OCL_RUN(dev, K_fill, quads(y), MAT(y), U32(y.rows), U32(y.cols), F32(a->value));
+    return OCL_RUN(dev, K_fill, items(dev, y), MAT(y), U32(y.rows), U32(y.cols), F32(a->value));
 }
 
 fathom_status ocl_axpby(ocl_device *dev, const be_axpby_args *a) {
     be_mat y = a->y, x = a->x, z = a->z;
     join_rows(&y, &x, &z);
-    return OCL_RUN(dev, K_axpby, quads(y), MAT(y), MAT(x), MAT(z), U32(z.buf != NULL), U32(y.rows), U32(y.cols),
+    return OCL_RUN(dev, K_axpby, items(dev, y), MAT(y), MAT(x), MAT(z), U32(z.buf != NULL), U32(y.rows), U32(y.cols),
                    F32(a->a), F32(a->b));
 }
 
@@ -38,7 +38,7 @@ fathom_status ocl_copy(ocl_device *dev, const be_copy_args *a) {
 fathom_status ocl_activate(ocl_device *dev, const be_activate_args *a) {
     be_mat y = a->y, x = a->x, none = {0};
     join_rows(&y, &x, &none);
-    return OCL_RUN(dev, K_activate, quads(y), MAT(y), MAT(x), U32(y.rows), U32(y.cols), ACT(a->act));
+    return OCL_RUN(dev, K_activate, items(dev, y), MAT(y), MAT(x), U32(y.rows), U32(y.cols), ACT(a->act));
 }
 
 /* Without relu the gradient passes the same mask as the value did. */
@@ -47,12 +47,12 @@ fathom_status ocl_activate_backward(ocl_device *dev, const be_activate_backward_
         return ocl_activate(dev, &(be_activate_args){.y = a->gx, .x = a->gy, .act = a->act});
     be_mat gx = a->gx, gy = a->gy, y = a->y;
     join_rows(&gx, &gy, &y);
-    return OCL_RUN(dev, K_activate_backward, quads(gx), MAT(gx), MAT(gy), MAT(y), U32(gx.rows), U32(gx.cols),
+    return OCL_RUN(dev, K_activate_backward, items(dev, gx), MAT(gx), MAT(gy), MAT(y), U32(gx.rows), U32(gx.cols),
                    F32(a->act.drop.rate > 0.0f ? a->act.drop.scale : 1.0f));
 }
 
 fathom_status ocl_bias_add(ocl_device *dev, const be_bias_add_args *a) {
-    return OCL_RUN(dev, K_bias_add, quads(a->y), MAT(a->y), MAT(a->x), VEC(a->b), U32(a->y.rows), U32(a->y.cols));
+    return OCL_RUN(dev, K_bias_add, items(dev, a->y), MAT(a->y), MAT(a->x), VEC(a->b), U32(a->y.rows), U32(a->y.cols));
 }
 
 fathom_status ocl_row_normalise(ocl_device *dev, const be_row_normalise_args *a) {
@@ -63,7 +63,7 @@ fathom_status ocl_row_normalise(ocl_device *dev, const be_row_normalise_args *a)
 fathom_status ocl_col_sum(ocl_device *dev, const be_col_sum_args *a) {
     ocl_blocks blocks = ocl_cut(a->x.rows, a->x.cols);
     TRY(ocl_scratch(dev, be_floats(blocks.count * a->x.cols)));
-    TRY(OCL_RUN(dev, K_sum_blocks, blocks.count * ((a->x.cols + 3) / 4), SCRATCH(dev, 0), MAT(a->x), U32(a->x.rows),
-                U32(a->x.cols), U32(blocks.count), U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_sum_blocks, blocks.count * ocl_across(dev, a->x.cols), SCRATCH(dev, 0), MAT(a->x),
+                U32(a->x.rows), U32(a->x.cols), U32(blocks.count), U32(blocks.rows)));
     return ocl_combine(dev, a->s, 0, a->x.cols, blocks, true);
 }

@@ -15,7 +15,7 @@ fathom_status ocl_begin(ocl_device *dev, be_op op) {
     dev->op = op;
     if (!dev->profile)
         return FATHOM_OK;
-    dev->calls[op]++;
+    dev->time[op].calls++;
     if (dev->host_clock) {
         CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
         dev->op_start = ocl_now();
@@ -27,7 +27,7 @@ fathom_status ocl_end(ocl_device *dev, fathom_status status) {
     if (status != FATHOM_OK || !dev->profile || !dev->host_clock)
         return status;
     CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
-    dev->seconds[dev->op] += ocl_now() - dev->op_start;
+    dev->time[dev->op].seconds += ocl_now() - dev->op_start;
     return FATHOM_OK;
 }
 
@@ -46,7 +46,7 @@ fathom_status ocl_collect(ocl_device *dev) {
         double seconds;
         cl_int code = event_seconds(dev->timer[i].event, &seconds);
         if (code == CL_SUCCESS)
-            dev->seconds[dev->timer[i].op] += seconds;
+            dev->time[dev->timer[i].op].seconds += seconds;
         else if (first == CL_SUCCESS)
             first = code;
         clReleaseEvent(dev->timer[i].event);
@@ -62,11 +62,9 @@ void ocl_profile_drop(ocl_device *dev) {
     dev->timers = 0;
 }
 
-fathom_status ocl_profile(void *state, be_op op, double *seconds, int64_t *calls) {
-    ocl_device *dev = state;
-    *seconds = dev->seconds[op];
-    *calls = dev->calls[op];
-    return FATHOM_OK;
+void ocl_profile(void *state, be_op op, be_op_time *time) {
+    const ocl_device *dev = state;
+    *time = dev->time[op];
 }
 
 /* Writing 1 MiB takes any device longer than 200 ns and less than ten seconds. */

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backend/opencl/ocl.h"
 #include "backend/opencl/ocl_sources.h"
 
 #define GROUP 64 /* work-items in a group, where the device and the kernel allow it */
-#define OPTIONS "-cl-std=CL1.2"
 #define MAX_TEXT (1 << 20)
+#define LONG 0.3 /* processor seconds of building after which the user is told; what is in a cache takes a third */
 
 static const char *const headers[] = {"philox.h", "args.h", "common.h"};
 enum { HEADERS = 3, PARTS = HEADERS + 1 };
@@ -113,7 +114,7 @@ static fathom_status build_failure(ocl_device *dev, const char *name, cl_program
 }
 
 static fathom_status build(ocl_device *dev, ocl_file file) {
-    char *text[PARTS] = {NULL};
+    char *text[PARTS] = {NULL}, options[64];
     const char *parts[PARTS];
     cl_program program = NULL;
     cl_int code;
@@ -124,7 +125,14 @@ static fathom_status build(ocl_device *dev, ocl_file file) {
     }
     program = clCreateProgramWithSource(dev->context, PARTS, parts, NULL, &code);
     CL_TRY_OUT(dev, "clCreateProgramWithSource", file_names[file], code);
-    code = clBuildProgram(program, 1, &dev->id, OPTIONS, NULL, NULL);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCOLUMNS=%d", dev->columns);
+    clock_t start = clock();
+    code = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
+    dev->build_seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
+    if (dev->build_seconds > LONG && dev->compiling) {
+        dev->compiling(dev->name);
+        dev->compiling = NULL;
+    }
     if (code != CL_SUCCESS) {
         status = build_failure(dev, file_names[file], program, code);
         goto out;

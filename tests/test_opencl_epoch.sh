@@ -1,0 +1,53 @@
+# test_opencl_epoch.sh - what an epoch costs an OpenCL device at depths 2, 15 and 30: at most 20 launches a layer and 30
+# more, one blocking read of less than 256 bytes, no write, no allocation and no build after the first epoch; the table
+# of --profile; and that a driver which must compile first is told of, once.
+# labels: opencl asan-skip
+need_command
+"$FATHOM" devices >list 2>/dev/null
+grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+command -v python3 >/dev/null || skip "python3 is not there to read JSON with"
+
+# epoch DATA MODEL LAYERS: runs six epochs and checks their costs.
+epoch() {
+    expect_exit 0 "$FATHOM" train --device opencl:0 --no-tune --data "$1" --model "$2" --norm group --layers "$3" --epochs 6 --json
+    python3 - "$1" "$2" "$3" <<'END' || fail "$1, $2, $3 layers"
+import json, sys
+cost, layers = json.load(open("out"))["opencl"], int(sys.argv[3])
+print(*sys.argv[1:], cost)
+assert 0 < cost["launches_per_epoch"] <= 20 * layers + 30, "too many launches"
+assert cost["blocking_reads_per_epoch"] == 1 and 0 < cost["bytes_read_per_epoch"] < 256, "reads"
+assert cost["bytes_written_per_epoch"] == 0, "writes"
+assert cost["builds_after_first_epoch"] == 0 and cost["allocations_after_first_epoch"] == 0, "builds or allocations"
+END
+}
+for layers in 2 15 30; do
+    epoch embedded gcn $layers
+done
+epoch embedded sgc 15
+expect_exit 0 "$FATHOM" data make sbm --nodes 10000 --classes 4 --features 16 -o large.npz
+epoch large.npz gcn 15 # sums over more rows than one launch takes
+
+# The table of operations: its launches are those of an epoch, and its shares are a whole.
+expect_exit 0 "$FATHOM" train --device opencl:0 --no-tune --layers 4 --epochs 4 --profile --json
+python3 - <<'END' || fail "--profile --json"
+import json
+run = json.load(open("out"))
+rows = run["profile"]
+assert abs(sum(row["share"] for row in rows) - 1) < 1e-6
+assert round(sum(row["launches_per_epoch"] for row in rows)) in range(run["opencl"]["launches_per_epoch"], run["opencl"]["launches_per_epoch"] + 2)
+assert {"gemm", "spmm", "group_assign", "group_backward_rows", "adam"} <= {row["operation"] for row in rows}
+END
+expect_exit 0 "$FATHOM" train --device opencl:0 --no-tune --layers 4 --epochs 4 --profile
+grep -q '^operation  *launches  *ms  *share' out || fail "no table: $(cat out)"
+grep -q '^all .*100.0 %' out || fail "no sum: $(cat out)"
+
+# A first run is told of, a second one is not. Only PoCL's cache can be emptied from here.
+grep -q 'opencl:0.*pthread' list || skip "the costs hold; opencl:0 is not PoCL, whose cache the rest is about"
+first() { POCL_CACHE_DIR=$TEST_TMP/kernels expect_exit 0 "$FATHOM" train --device opencl:0 --layers 2 --epochs 1 "$@"; }
+first
+[ "$(grep -c 'compiling kernels' err)" = 1 ] || fail "a first run says nothing: $(cat err)"
+first
+! grep -q 'compiling kernels' err || fail "a second run says: $(cat err)"
+rm -rf kernels
+first --quiet
+! grep -q 'compiling kernels' err || fail "--quiet says: $(cat err)"
