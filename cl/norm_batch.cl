@@ -11,18 +11,22 @@ __kernel void stats_blocks(__global float *p, long po, __global const float *x, 
     if (b >= blocks)
         return;
     uint j = COLUMNS * (uint)(i - b * across);
-    ulong end = min((ulong)n, (b + 1) * per);
+    uint left = (uint)(min((ulong)n, (b + 1) * per) - b * per);
+    __global const float *xw = x + xo + (long)(b * per) * xld;
     float count = 0.0f;
     wide mean = (wide)(0.0f), centred = (wide)(0.0f);
-    for (ulong v = b * per; v < end; v += 64) {
-        ulong stop = min(end, v + 64);
-        float here = (float)(stop - v), both = count + here;
-        wide base = load_wide(x + xo + (long)v * xld, j, d), run = (wide)(0.0f), squares = (wide)(0.0f);
-        for (ulong w = v; w < stop; w++)
-            run += load_wide(x + xo + (long)w * xld, j, d) - base;
+    for (uint rows; left > 0; left -= rows) {
+        rows = min(64u, left);
+        float here = (float)rows, both = count + here;
+        wide base = load_wide(xw, j, d), run = (wide)(0.0f), squares = run;
+#pragma unroll 1
+        for (uint w = 0; w < rows; w++, xw += xld)
+            run += load_wide(xw, j, d) - base;
         run = base + run / here;
-        for (ulong w = v; w < stop; w++) {
-            wide away = load_wide(x + xo + (long)w * xld, j, d) - run;
+        xw -= (long)rows * xld;
+#pragma unroll 1
+        for (uint w = 0; w < rows; w++, xw += xld) {
+            wide away = load_wide(xw, j, d) - run;
             squares += away * away;
         }
         wide delta = run - mean;

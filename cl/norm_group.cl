@@ -6,6 +6,10 @@
  * no launch and any G and d fit; its rows are padded with 0 to whole vectors: pad = COLUMNS ceil(d / COLUMNS). */
 #include "common.h"
 
+/* Are even and odd rows summed apart, for a CPU to work on both at once? A GPU has other items to work on, and fewer
+ * registers; nor are its loops unrolled here. */
+#define PAIRS (COLUMNS == 16)
+
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).   Shapes: s n x G, h n x d, u G x d, c 1 x G.
  * Launch: a work-group per block of `per` rows, an item per row.   Memory: room d x COLUMNS for a work-group: u of
  * COLUMNS groups, transposed, lanes past G repeat the last; s holds the logits when G is more than that.
@@ -64,8 +68,8 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
 }
 
 /* Mean and centred sum of t_gj over the rows begin .. end - 1, COLUMNS columns from j on; sg is the column g of s.
- * Order: rows rising in runs of 64, even and odd ones apart, each run centred about its own mean; runs are combined
- * after Chan. */
+ * Order: rows rising in runs of 64, on CPUs even and odd ones apart, each run centred about its own mean; runs are
+ * combined after Chan. */
 typedef struct spread_of {
     wide mean, centred;
 } spread_of;
@@ -79,24 +83,28 @@ static inline spread_of spread_rows(__global const float *sg, long sld, __global
         uint here = (uint)min((ulong)64, end - v), w = 0;
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
         wide base = *sw * load_inside(hw, j, d, stop), run = (wide)(0.0f), odd = run;
-        for (; w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
+#pragma unroll 1
+        for (; PAIRS && w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
             run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
             odd += fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -base);
         }
-        if (w < here)
+#pragma unroll 1
+        for (; w < here; w++, sw += sld, hw += hld)
             run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
         run = base + (run + odd) / (float)here;
         wide squares = (wide)(0.0f);
         odd = squares;
         sw = sg + (long)v * sld;
         hw = rows + (long)v * hld;
-        for (w = 0; w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
+#pragma unroll 1
+        for (w = 0; PAIRS && w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
             wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
             wide two = fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -run);
             squares = fma(one, one, squares);
             odd = fma(two, two, odd);
         }
-        if (w < here) {
+#pragma unroll 1
+        for (; w < here; w++, sw += sld, hw += hld) {
             wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
             squares = fma(one, one, squares);
         }
@@ -145,9 +153,11 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
         return;
     uint used = (n + per - 1) / per;
     wide base = LOAD(parts), shift = (wide)(0.0f), centred = shift;
+#pragma unroll 1
     for (uint i = 0; i < used; i++)
         shift += (float)min(per, n - i * per) * (LOAD(parts + (long)i * 2 * COLUMNS) - base);
     wide all = base + shift / (float)n;
+#pragma unroll 1
     for (uint i = 0; i < used; i++) {
         wide away = LOAD(parts + (long)i * 2 * COLUMNS) - all;
         centred += LOAD(parts + (long)(i * 2 + 1) * COLUMNS) + (float)min(per, n - i * per) * away * away;
@@ -205,7 +215,7 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
 }
 
 /* sum_v go_vj (t_vgj - m_j) and sum_v go_vj over the rows begin .. end - 1, COLUMNS columns from j on.
- * Order: rows rising, in runs of 64, even and odd ones apart. */
+ * Order: rows rising, in runs of 64, on CPUs even and odd ones apart. */
 typedef struct sums_of {
     wide q, db;
 } sums_of;
@@ -219,14 +229,16 @@ static inline sums_of sum_rows(__global const float *go, long gold, __global con
         uint here = (uint)min((ulong)64, end - v), w = 0;
         __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
         wide q = (wide)(0.0f), q_odd = q, db = q, db_odd = q;
-        for (; w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
+#pragma unroll 1
+        for (; PAIRS && w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
             wide one = load_inside(gw, j, d, g_stop), two = load_inside(gw + gold, j, d, g_stop);
             q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
             q_odd = fma(two, fma((wide)(sw[sld]), load_inside(hw + hld, j, d, h_stop), -m), q_odd);
             db += one;
             db_odd += two;
         }
-        if (w < here) {
+#pragma unroll 1
+        for (; w < here; w++, gw += gold, hw += hld, sw += sld) {
             wide one = load_inside(gw, j, d, g_stop);
             q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
             db += one;
@@ -280,6 +292,7 @@ __kernel void group_sums_once(__global float *db, long dbo, __global float *q, l
     if (me > 0)
         return;
     wide sum_q = (wide)(0.0f), sum_b = sum_q;
+#pragma unroll 1
     for (uint i = 0; i < size; i++) {
         sum_q += LOAD(parts + (long)i * 2 * COLUMNS);
         sum_b += LOAD(parts + (long)(i * 2 + 1) * COLUMNS);
@@ -348,8 +361,8 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     __global const float *h_stop = h + ho + (long)(n - 1) * hld + d;
     __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (2 * (ulong)size + 1) * wg));
     __global float *each = k + 4 * (long)groups * pad, *parts = each + pad, *shares = parts + (long)size * wg;
-    __global float *sums = shares + (long)size * wg, *mine = parts + (long)me * wg,
-                   *team_s = shares + (long)(me - t) * wg;
+    __global float *sums = shares + (long)size * wg;
+    uint mine = me * wg, ours = mine - t * wg; /* where the parts of an item and of its row's first item begin */
     for (uint i = me; i < groups * across; i += size) {
         uint g = i / across, c = COLUMNS * (i - g * across);
         long at = (long)g * d;
@@ -364,8 +377,8 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     for (uint i = me; i < across; i += size)
         STORE(load_wide(db + dbo, COLUMNS * i, d) * (1.0f / (float)n), each + COLUMNS * i);
     for (uint g = 0; g < wg; g += COLUMNS) {
-        STORE((wide)(0.0f), mine + g);
-        STORE((wide)(0.0f), shares + (long)me * wg + g);
+        STORE((wide)(0.0f), parts + mine + g);
+        STORE((wide)(0.0f), shares + mine + g);
         if (me == 0)
             STORE((wide)(0.0f), sums + g);
     }
@@ -375,47 +388,50 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
         bool works = v < end && t < across;
         if (works) {
-            __global const float *sv = s + so + (long)v * sld, *kg = k + j;
-            wide x = load_inside(hv, j, d, h_stop), c = lambda * load_wide(gv, j, d) - LOAD(each + j);
-            for (uint g = 0; g < groups; g++, kg += 4 * pad) {
-                float share = sv[g];
-                wide sum = x * fma(LOAD(kg), c, LOAD(kg + pad) * fma((wide)(share), x, -LOAD(kg + 2 * pad)));
-                for (uint a = j + team * COLUMNS; a < d; a += team * COLUMNS) {
-                    wide y = load_inside(hv, a, d, h_stop), e = lambda * load_wide(gv, a, d) - LOAD(each + a);
-                    __global const float *ka = kg - j + a;
-                    sum = fma(y, fma(LOAD(ka), e, LOAD(ka + pad) * fma((wide)(share), y, -LOAD(ka + 2 * pad))), sum);
+            __global const float *sv = s + so + (long)v * sld;
+#pragma unroll 1
+            for (uint a = j; a < d; a += team * COLUMNS) {
+                wide x = load_inside(hv, a, d, h_stop), c = lambda * load_wide(gv, a, d) - LOAD(each + a);
+                uint kg = a;
+#pragma unroll 1
+                for (uint g = 0; g < groups; g++, kg += 4 * pad) {
+                    float share = sv[g];
+                    float sum = sum_wide(
+                        x * fma(LOAD(k + kg), c, LOAD(k + kg + pad) * fma((wide)(share), x, -LOAD(k + kg + 2 * pad))));
+                    parts[mine + g] = a == j ? sum : parts[mine + g] + sum;
+                    if (t == 0)
+                        shares[mine + g] = share;
                 }
-                mine[g] = sum_wide(sum);
-                if (t == 0)
-                    team_s[g] = share;
             }
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
         if (works && t == 0) {
             float dot_s = 0.0f;
             for (uint g = 0; g < wg; g += COLUMNS) {
-                wide sum = LOAD(mine + g);
+                wide sum = LOAD(parts + mine + g);
+#pragma unroll 1
                 for (uint m = 1; m < members; m++)
-                    sum += LOAD(mine + (long)m * wg + g);
-                STORE(sum, mine + g);
-                dot_s += sum_wide(sum * LOAD(team_s + g));
+                    sum += LOAD(parts + mine + m * wg + g);
+                STORE(sum, parts + mine + g);
+                dot_s += sum_wide(sum * LOAD(shares + mine + g));
             }
             for (uint g = 0; g < wg; g += COLUMNS) {
-                wide z = LOAD(team_s + g) * (LOAD(mine + g) - dot_s);
-                STORE(z, mine + g);
+                wide z = LOAD(shares + mine + g) * (LOAD(parts + mine + g) - dot_s);
+                STORE(z, parts + mine + g);
                 store_wide(z, gz + gzo + (long)v * gzld, g, groups);
             }
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
         if (works) {
-            __global const float *zv = mine - (long)t * wg;
+#pragma unroll 1
             for (uint a = j; a < d; a += team * COLUMNS) {
                 wide x = load_inside(hv, a, d, h_stop), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
-                __global const float *kg = k + a;
+                uint kg = a;
+#pragma unroll 1
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {
-                    float share = team_s[g];
-                    wide dt = fma(LOAD(kg), c, LOAD(kg + pad) * fma((wide)(share), x, -LOAD(kg + 2 * pad)));
-                    sum = fma((wide)(share), dt, fma((wide)(zv[g]), LOAD(kg + 3 * pad), sum));
+                    float share = shares[ours + g];
+                    wide dt = fma(LOAD(k + kg), c, LOAD(k + kg + pad) * fma((wide)(share), x, -LOAD(k + kg + 2 * pad)));
+                    sum = fma((wide)(share), dt, fma((wide)(parts[ours + g]), LOAD(k + kg + 3 * pad), sum));
                 }
                 store_wide(sum, gh + gho + (long)v * ghld, a, d);
             }
@@ -423,6 +439,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         uint rows = (uint)min((ulong)at_once, end - first);
         for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size) {
             wide sum = LOAD(sums + g);
+#pragma unroll 1
             for (uint r = 0; r < rows; r++)
                 sum += LOAD(parts + (long)(r * team) * wg + g);
             STORE(sum, sums + g);
