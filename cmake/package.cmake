@@ -1,5 +1,5 @@
 # `cpack --config build/CPackConfig.cmake`: Debian packages, one for each component of cmake/install.cmake:
-#   fathom          the command                 libfathom0     the shared library
+#   fathom          the command, its manual      libfathom0     the shared library
 #   libfathom-dev   header, libfathom.a, .pc    fathom-opencl  the OpenCL module, which only recommends drivers
 # lintian is content but for what cmake/package/*.lintian-overrides explain (tests/test_package.sh).
 set(FATHOM_CONTACT "The fathom developers <fathom@fathom.invalid>" CACHE STRING "Maintainer of the packages")
@@ -64,7 +64,6 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
     ${CMAKE_BINARY_DIR}/package/triggers ${CMAKE_BINARY_DIR}/package/shlibs)
 
 # Each package says under which licence it is and what changed.
-find_program(GZIP gzip)
 configure_file(cmake/package/changelog.in ${CMAKE_BINARY_DIR}/package/changelog @ONLY)
 if(GZIP)
     execute_process(COMMAND ${GZIP} -9nfk ${CMAKE_BINARY_DIR}/package/changelog)

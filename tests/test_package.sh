@@ -19,6 +19,8 @@ for name in fathom libfathom0 libfathom-dev fathom-opencl; do
     holds $name "usr/share/doc/$name/copyright"
 done
 holds fathom 'usr/bin/fathom$'
+holds fathom 'share/man/man1/fathom-train\.1\.gz$'
+holds fathom 'share/bash-completion/completions/fathom$'
 holds libfathom0 'libfathom\.so\.0 ->'
 holds libfathom-dev 'include/fathom/fathom\.h$'
 holds libfathom-dev 'libfathom\.a$'

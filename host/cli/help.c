@@ -1,5 +1,4 @@
 /* help.c - the help of a verb, made from its table. */
-#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -7,13 +6,16 @@
 #define WIDTH 80
 #define INDENT 28
 
-static void print_row(FILE *file, const struct opt_row *row) {
-    char left[160], about[640], range[96] = "", fallback[96] = "";
+void opt_title(char title[OPT_TEXT_MOST], const struct opt_row *row) {
     char letter[8] = "";
     if (row->letter)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    snprintf(left, sizeof left, "  %s%s%s%s%s", letter, row->name ? "--" : "", row->name ? row->name : "",
+    snprintf(title, OPT_TEXT_MOST, "%s%s%s%s%s", letter, row->name ? "--" : "", row->name ? row->name : "",
              row->argument && row->name ? " " : "", row->argument ? row->argument : "");
+}
+
+void opt_about(char about[OPT_TEXT_MOST], const struct opt_row *row) {
+    char range[96] = "", fallback[96] = "";
     if (row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL)
         snprintf(range, sizeof range, "%s", opt_range(row));
     else if (row->kind == OPT_IS_CHOICE && !row->name)
@@ -25,12 +27,18 @@ static void print_row(FILE *file, const struct opt_row *row) {
     bool both = range[0] && fallback[0], any = range[0] || fallback[0];
     size_t length = strlen(row->help);
     bool joined = any && length > 0 && row->help[length - 1] == ')'; /* two remarks go into one pair of brackets */
-    snprintf(about, sizeof about, "%.*s%s%s%s%s%s", (int)(length - joined), row->help,
+    snprintf(about, OPT_TEXT_MOST, "%.*s%s%s%s%s%s", (int)(length - joined), row->help,
              joined ? "; "
              : any  ? " ("
                     : "",
              range, both ? "; " : "", fallback, any ? ")" : "");
-    int column = fprintf(file, "%s", left);
+}
+
+static void print_row(FILE *file, const struct opt_row *row) {
+    char title[OPT_TEXT_MOST], about[OPT_TEXT_MOST];
+    opt_title(title, row);
+    opt_about(about, row);
+    int column = fprintf(file, "  %s", title);
     if (column > INDENT - 2)
         fprintf(file, "\n%*s", INDENT, "");
     else
@@ -47,19 +55,24 @@ static void print_lines(FILE *file, const char *text) {
     }
 }
 
-void opt_print_help(FILE *file, const struct verb *verb) {
-    const struct opt_row *row;
-    char usage[512];
-    int used = snprintf(usage, sizeof usage, "usage: fathom %s", verb->name);
+void opt_usage(char usage[OPT_TEXT_MOST], const struct verb *verb) {
+    int used = snprintf(usage, OPT_TEXT_MOST, "fathom %s", verb->name);
     for (size_t i = 0; i < verb->row_count; i++) {
-        row = &verb->rows[i];
+        const struct opt_row *row = &verb->rows[i];
         if (!row->name || row->fallback == OPT_REQUIRED)
-            used += snprintf(usage + used, sizeof usage - (size_t)used,
+            used += snprintf(usage + used, OPT_TEXT_MOST - (size_t)used,
                              row->fallback == OPT_REQUIRED ? " %s%s%s%s" : " [%s%s%s%s]", row->name ? "--" : "",
                              row->name ? row->name : "", row->name ? " " : "", row->argument);
     }
-    snprintf(usage + used, sizeof usage - (size_t)used, " [options]");
-    print_wrapped(file, usage, 0, 8, WIDTH);
+    snprintf(usage + used, OPT_TEXT_MOST - (size_t)used, " [options]");
+}
+
+void opt_print_help(FILE *file, const struct verb *verb) {
+    const struct opt_row *row;
+    char usage[OPT_TEXT_MOST];
+    opt_usage(usage, verb);
+    fprintf(file, "usage: ");
+    print_wrapped(file, usage, 7, 8, WIDTH);
     fputc('\n', file);
     print_wrapped(file, verb->help, 0, 0, WIDTH);
     if (verb->details)

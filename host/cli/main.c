@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/complete.h"
+#include "cli/manual.h"
 #include "cli/verbs.h"
 #include "core/mem.h"
 
@@ -81,6 +83,12 @@ static fathom_status dispatch(int count, char *const *words) {
         printf("fathom %s\n", fathom_version());
         return FATHOM_OK;
     }
+    if (strcmp(words[0], "--complete") == 0) {
+        complete_words(count - 1, words + 1);
+        return FATHOM_OK;
+    }
+    if (strcmp(words[0], "--man") == 0)
+        return print_manual(count - 1, words + 1);
     bool help = strcmp(words[0], "help") == 0;
     words += help;
     count -= help;

@@ -94,6 +94,13 @@ fathom_status opt_parse(void *options, const struct verb *verb, int count, char 
 /* Prints "[--op NAME] ..." help of a verb: synopsis, options, example. */
 void opt_print_help(FILE *file, const struct verb *verb);
 
+/* The pieces of the help, for the manual too: "-k, --layers K", what it means with its range and default, and
+ * "fathom eval --checkpoint FILE [options]". */
+#define OPT_TEXT_MOST 640
+void opt_title(char title[OPT_TEXT_MOST], const struct opt_row *row);
+void opt_about(char about[OPT_TEXT_MOST], const struct opt_row *row);
+void opt_usage(char usage[OPT_TEXT_MOST], const struct verb *verb);
+
 /* The rows every verb has, and the rows of a verb after them: i from 0, NULL past the end. */
 const struct opt_row *opt_row_at(const struct verb *verb, size_t i);
 

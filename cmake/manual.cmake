@@ -1,0 +1,47 @@
+# Manual pages, made by the command from its own option tables (`fathom --man VERB`), and the completion scripts, which
+# ask it. Pages are made where the built command can run, that is, not when compiling for another machine.
+set(FATHOM_PAGES "")
+find_program(GZIP gzip)
+# add_page(NAME WORDS...): fathom-NAME.1, or .1.gz where there is gzip.
+function(add_page name)
+    set(page ${CMAKE_BINARY_DIR}/man/${name}.1)
+    set(squeeze "")
+    set(made ${page})
+    if(GZIP)
+        set(made ${page}.gz)
+        set(squeeze COMMAND ${GZIP} -9nfk ${page})
+    endif()
+    add_custom_command(OUTPUT ${made} COMMAND fathom_command --man ${ARGN} > ${page} ${squeeze}
+        DEPENDS fathom_command VERBATIM)
+    set(FATHOM_PAGES ${FATHOM_PAGES} ${made} PARENT_SCOPE)
+endfunction()
+
+if(TARGET fathom_command AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
+    add_page(fathom)
+    # The verbs stand in cli.h as X(data_info), which is `fathom data info` and fathom-data-info.1.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/cli/cli.h)
+    file(READ host/cli/cli.h text)
+    string(REGEX MATCHALL "\n    X\\([a-z_]+" verb_lines "${text}")
+    foreach(line IN LISTS verb_lines)
+        string(REGEX REPLACE ".*X\\(" "" verb "${line}")
+        string(REPLACE "_" ";" words "${verb}")
+        string(REPLACE "_" "-" page "${verb}")
+        add_page(fathom-${page} ${words})
+    endforeach()
+    add_custom_target(manual ALL DEPENDS ${FATHOM_PAGES})
+    install(FILES ${FATHOM_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+endif()
+
+if(TARGET fathom_command)
+    set(shell ${CMAKE_SOURCE_DIR}/host/cli/shell)
+    install(FILES ${shell}/fathom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME fathom
+        COMPONENT command)
+    install(FILES ${shell}/fathom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+        COMPONENT command)
+    # zsh looks in site-functions below /usr/local, Debian's in vendor-completions below /usr.
+    foreach(folder site-functions vendor-completions)
+        install(FILES ${shell}/fathom.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder} RENAME _fathom
+            COMPONENT command)
+    endforeach()
+endif()

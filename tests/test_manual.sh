@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# test_manual.sh - manual pages and completion say what --help says: every verb has a page with each of its options,
+# groff and mandoc have nothing to complain of, bash, zsh and fish offer verbs, options, values, devices, data sets and
+# run folders, and all of it is installed. labels: asan-skip
+need_command
+[ -d "$BUILD_DIR/man" ] || skip "no manual pages here: compiled for another machine"
+export PATH=${FATHOM%/*}:$PATH FATHOM_DEVICE=cpu
+cmake --install "$BUILD_DIR" --prefix "$PWD/prefix" --component command >log || fail "cmake --install: $(tail -3 log)"
+share=$PWD/prefix/share
+
+# --- pages ---
+"$FATHOM" --help | sed -n 's/^  \([a-z][a-z ]*[a-z]\)  .*/\1/p' | sed 's/ *$//' >verbs
+[ "$(wc -l <verbs)" -gt 15 ] || fail "the overview lists $(wc -l <verbs) verbs"
+"$FATHOM" --man >fathom.1
+options=0
+while read -r verb; do
+    name=fathom-${verb// /-}
+    # shellcheck disable=SC2086
+    "$FATHOM" --man $verb >"$name.1"
+    compgen -G "$share/man/man1/$name.1*" >/dev/null || fail "$name.1 is not installed"
+    grep -qF "${name//-/\\-}" fathom.1 || fail "fathom(1) does not name $name"
+    # shellcheck disable=SC2086
+    "$FATHOM" $verb --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | sed 's/^  //' >listed
+    while read -r option; do
+        grep -qF "\\fB${option//-/\\-}" "$name.1" || fail "$name.1 has no $option"
+        options=$((options + 1))
+    done <listed
+done <verbs
+[ "$options" -gt 150 ] || fail "only $options options were looked for"
+for page in fathom*.1; do
+    if command -v groff >/dev/null; then
+        groff -man -ww -Tascii -P-cbou "$page" >text 2>warnings || fail "$page: groff: $(cat warnings)"
+        [ ! -s warnings ] || fail "$page: groff: $(head -3 warnings)"
+        grep -q SYNOPSIS text || fail "$page has no synopsis"
+    fi
+    if command -v mandoc >/dev/null; then
+        mandoc -T lint -W warning "$page" 2>&1 | grep -v 'missing date' >warnings || true
+        [ ! -s warnings ] || fail "$page: mandoc: $(head -3 warnings)"
+    fi
+done
+expect_exit 2 "$FATHOM" --man nothing
+expect_exit 2 "$FATHOM" --man train more
+
+# --- what the command offers: words | something in the answer | something not in it ---
+mkdir -p runs/deep runs/empty sweep
+touch runs/deep/run.json sweep/sweep.json
+while IFS='|' read -r words wanted unwanted; do
+    eval "\"$FATHOM\" --complete $words" >out 2>err || fail "--complete $words: $(cat err)"
+    [ ! -s err ] || fail "--complete $words talks: $(cat err)"
+    cut -f1 out >offers
+    [ -z "$wanted" ] || grep -qxF -- "$wanted" offers || fail "--complete $words does not offer $wanted: $(cat offers)"
+    [ -z "$unwanted" ] || ! grep -qF -- "$unwanted" offers || fail "--complete $words offers $unwanted: $(cat offers)"
+done <<'TABLE'
+""|train|data list
+d|doctor|train
+data ""|info|train
+help data ""|convert|train
+train --m|--model|--norm
+train --model ""|gcnii|group
+train -m g|gat|sgc
+train --norm=g|--norm=group|pair
+train --lambda ""|auto|
+train --layers ""||:files
+train --device ""|cpu|
+train --device c|cpu|gpu
+bench --device cpu,g|cpu,gpu|auto
+train --data ""|:files|gcn
+train --data c|cora|pubmed
+data get ""|pubmed|:files
+data info ""|embedded|--layers
+data info cora ""|--layers|embedded
+sweep --recipe ""|table1|
+sweep --models gcn,g|gcn,gat|sgc
+selftest --op g|gemm|spmm
+train --out ""|runs/deep|empty
+train --out ""|:folders|sweep.json
+train --out runs/|runs/deep|sweep
+report ""|sweep|
+eval --checkpoint r|runs/deep/model.safetensors|sweep
+eval --checkpoint r|:files|
+train --json --quiet --res|--resume|
+bench ""|compare|train
+nothing ""||train
+TABLE
+
+# --- bash ---
+bash -c "source '$share/bash-completion/completions/fathom'; complete -p fathom" | grep -q -- '-F _fathom fathom' ||
+    fail "bash knows no completion of fathom"
+# in_bash LINE: what bash offers at its end.
+in_bash() {
+    bash -c 'compopt() { :; }; source "$1"; COMP_LINE=$2; COMP_POINT=${#2}; read -ra COMP_WORDS <<<"$2"
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _fathom; printf "%s\n" "${COMPREPLY[@]}"' \
+        _ "$share/bash-completion/completions/fathom" "$1"
+}
+in_bash 'fathom tr' >offers 2>&1
+grep -qx train offers || fail "bash does not complete the verb: $(cat offers)"
+in_bash 'fathom train --model ' >offers 2>&1
+grep -qx gcnii offers || fail "bash does not offer models: $(cat offers)"
+in_bash 'fathom train --model=g' >offers 2>&1
+grep -qx gcn offers || fail "bash does not complete after =: $(cat offers)"
+in_bash 'fathom train --data runs' >offers 2>&1
+grep -qx runs offers || fail "bash does not offer files for data: $(cat offers)"
+in_bash 'fathom report ' >offers 2>&1
+grep -qx runs/deep offers || fail "bash does not offer run folders: $(cat offers)"
+in_bash 'fathom report ' >offers 2>&1
+grep -qx sweep offers || fail "bash does not offer sweeps: $(cat offers)"
+
+# --- zsh: _describe and _files are what its completion system does with the answer ---
+if command -v zsh >/dev/null; then
+    in_zsh() {
+        zsh -fc '_describe() { local i; for i in ${(P)3}; do print -r -- $i; done }
+            _files() { print -r -- "files $*" }; compdef() { }
+            source $1; words=("${@:2}"); CURRENT=$#words; _fathom' _ "$share/zsh/site-functions/_fathom" "$@"
+    }
+    in_zsh fathom tr >offers 2>&1
+    grep -q '^train:train' offers || fail "zsh does not complete the verb: $(cat offers)"
+    in_zsh fathom train --model '' >offers 2>&1
+    grep -q '^gcnii:' offers || fail "zsh does not offer models: $(cat offers)"
+    in_zsh fathom report '' >offers 2>&1
+    grep -q '^runs/deep:a run' offers || fail "zsh does not offer run folders: $(cat offers)"
+    in_zsh fathom report '' >offers 2>&1
+    grep -q '^files -/' offers || fail "zsh does not offer folders: $(cat offers)"
+    zsh -fc "fpath=('$share/zsh/site-functions' \$fpath); autoload -Uz compinit; compinit -D -u
+        [[ \$_comps[fathom] == _fathom ]]" || fail "zsh does not find its completion of fathom"
+else
+    echo "zsh is not installed: not asked"
+fi
+
+# --- fish ---
+if command -v fish >/dev/null; then
+    in_fish() { HOME=$PWD fish --no-config -c "source '$share/fish/vendor_completions.d/fathom.fish'; complete -C '$1'"; }
+    in_fish 'fathom tr' >offers 2>&1
+    grep -q '^train' offers || fail "fish does not complete the verb: $(cat offers)"
+    in_fish 'fathom train --model ' >offers 2>&1
+    grep -q '^gcnii' offers || fail "fish does not offer models: $(cat offers)"
+    in_fish 'fathom report ' >offers 2>&1
+    grep -q '^runs/deep' offers || fail "fish does not offer run folders: $(cat offers)"
+    in_fish 'fathom train --data c' >offers 2>&1
+    grep -q '^cora' offers || fail "fish does not offer data sets: $(cat offers)"
+else
+    echo "fish is not installed: not asked"
+fi
+echo "$(wc -l <verbs) verbs, $options options"
