@@ -10,7 +10,7 @@ const char lab_paper_citation[] =
 
 #define SETS 4
 #define MODELS (NN_SGC + 1)
-#define NORMS NN_NORM_COUNT
+#define NORMS (NN_GROUP + 1)
 
 static const char *const set_names[SETS] = {"cora", "citeseer", "pubmed", "coauthor-cs"};
 static const int64_t depths[MODELS][3] = {{2, 15, 30}, {2, 15, 30}, {5, 60, 120}};
@@ -63,7 +63,7 @@ static int set_of(const char *data) {
 
 double lab_paper_table1(const char *data, nn_conv_kind model, nn_norm_kind norm, int64_t layers) {
     int set = set_of(data);
-    for (int i = 0; set >= 0 && model < MODELS && i < 3; i++)
+    for (int i = 0; set >= 0 && model < MODELS && norm < NORMS && i < 3; i++)
         if (depths[model][i] == layers)
             return table1[set][model].accuracy[i][norm];
     return NAN;
@@ -77,12 +77,12 @@ int64_t lab_paper_best_depth(const char *data, nn_conv_kind model) {
 double lab_paper_table2(int64_t *layers, const char *data, nn_conv_kind model, nn_norm_kind norm) {
     int set = set_of(data);
     *layers = 0;
-    if (set < 0 || model >= MODELS)
+    if (set < 0 || model >= MODELS || norm >= NORMS)
         return NAN;
     *layers = table2[model][norm].set[set].layers;
     return table2[model][norm].set[set].accuracy;
 }
 
 double lab_paper_improvement(nn_conv_kind model, nn_norm_kind norm) {
-    return model < MODELS ? table2[model][norm].improvement : NAN;
+    return model < MODELS && norm < NORMS ? table2[model][norm].improvement : NAN;
 }
