@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test_docs.sh - what the pages say is so: every block marked `sh run` is run, in order, in a folder for each page; every
 # other fathom command on a page is understood by the command; every link of a page and every file that it names
-# exists. labels: asan-skip
+# (but for NAME in a name) exists. labels: asan-skip
 need_command
 export PATH=${FATHOM%/*}:$PATH FATHOM_DEVICE=cpu
 unset FATHOM_DATA
@@ -31,7 +31,7 @@ for page in "${pages[@]}"; do
     commands "$file" >lines
     while read -r line; do
         # The part up to a `;`, `&&`, `|` or a wide gap before a remark; with --help options are read, then nothing is run.
-        words=$(sed -E 's/ *(;|&&|\||   ).*//; s/^fathom //' <<<"$line")
+        words=$(sed -E 's/ *(;|&&|\||  ).*//; s/^fathom //' <<<"$line")
         eval "\"$FATHOM\" $words --help" >out 2>err </dev/null || fail "$page: '$line': $(cat err)"
         read=$((read + 1))
     done <lines
@@ -42,7 +42,7 @@ for page in "${pages[@]}"; do
         linked=$((linked + 1))
     done <links
     # shellcheck disable=SC2016
-    { grep -oE '`(host|cl|include|data|cmake|tests)/[A-Za-z0-9_./-]+`' "$file" || true; } | tr -d '`' >files
+    { grep -oE '`(host|cl|include|data|cmake|tests)/[A-Za-z0-9_./-]+`' "$file" || true; } | tr -d '`' | grep -v NAME >files || true
     while read -r name; do
         [ -e "$SOURCE_DIR/$name" ] || fail "$page: there is no $name"
         named=$((named + 1))
