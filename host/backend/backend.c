@@ -175,14 +175,17 @@ static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source
 /* order[first .. end-1] = the rows first .. end-1, sorted by length (all of LONG entries and more alike), else as they
  * were. */
 #define LONG 127
+static int64_t length_of(const int64_t *ptr, int64_t r) {
+    return ptr[r + 1] - ptr[r] < LONG ? ptr[r + 1] - ptr[r] : LONG;
+}
 static void order_window(int32_t *order, const int64_t *ptr, int64_t first, int64_t end) {
     int64_t place[LONG + 2] = {0};
     for (int64_t r = first; r < end; r++)
-        place[(ptr[r + 1] - ptr[r] < LONG ? ptr[r + 1] - ptr[r] : LONG) + 1]++;
+        place[length_of(ptr, r) + 1]++;
     for (int length = 0; length <= LONG; length++)
         place[length + 1] += place[length];
     for (int64_t r = first; r < end; r++)
-        order[first + place[ptr[r + 1] - ptr[r] < LONG ? ptr[r + 1] - ptr[r] : LONG]++] = (int32_t)r;
+        order[first + place[length_of(ptr, r)]++] = (int32_t)r;
 }
 
 static fathom_status upload_order(be_device *dev, be_ints *out, const int64_t *ptr, int64_t rows, const char *what) {

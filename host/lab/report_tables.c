@@ -73,18 +73,14 @@ static bool has_groups(const lab_recipe *r) {
 /* The depth at which group norm is best, ours of the depths here and the paper's of its list (#K). */
 static void add_best_depth(lab_text *out, const lab_study *study, const char *data, nn_conv_kind model,
                            double missing) {
-    char name[LAB_TEXT_ROOM];
-    lab_stats stats;
-    int64_t ours = lab_study_best_depth(&stats, study, lab_pick_all(data, model, NN_GROUP, 0, missing));
-    lab_data_name(name, sizeof name, data);
-    int64_t paper = missing == 0 ? lab_paper_best_depth(name, model) : 0;
+    lab_depths best = lab_best_depths(study, data, model, missing);
     lab_add(out, "<td class=\"k\" rowspan=\"%d\">", lab_recipe_layers(study->recipe, model)->count);
-    if (ours)
-        lab_add(out, "%lld", (long long)ours);
+    if (best.ours)
+        lab_add(out, "%lld", (long long)best.ours);
     else
         lab_add(out, "\xE2\x80\x93");
-    if (paper)
-        lab_add(out, "<span class=\"p\">paper %lld</span>", (long long)paper);
+    if (best.paper)
+        lab_add(out, "<span class=\"p\">paper %lld</span>", (long long)best.paper);
     lab_add(out, "</td>");
 }
 

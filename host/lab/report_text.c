@@ -68,16 +68,12 @@ static void add_lines(lab_text *out, const char *head, const lab_entry *entries,
 
 static void add_best_depth(lab_text *out, const lab_study *study, const char *data, nn_conv_kind model,
                            double missing) {
-    char name[LAB_TEXT_ROOM];
-    lab_stats stats;
-    int64_t ours = lab_study_best_depth(&stats, study, lab_pick_all(data, model, NN_GROUP, 0, missing));
-    lab_data_name(name, sizeof name, data);
-    int64_t paper = missing == 0 ? lab_paper_best_depth(name, model) : 0;
-    if (!ours)
+    lab_depths best = lab_best_depths(study, data, model, missing);
+    if (!best.ours)
         return;
-    lab_add(out, "  %s: group norm is best at %lld layers", lab_model_title(model), (long long)ours);
-    if (paper)
-        lab_add(out, ", the paper's at %lld", (long long)paper);
+    lab_add(out, "  %s: group norm is best at %lld layers", lab_model_title(model), (long long)best.ours);
+    if (best.paper)
+        lab_add(out, ", the paper's at %lld", (long long)best.paper);
     lab_add(out, "\n");
 }
 

@@ -50,6 +50,14 @@ lab_entry lab_table2_entry(const lab_study *study, lab_pick pick) {
     return e;
 }
 
+lab_depths lab_best_depths(const lab_study *study, const char *data, nn_conv_kind model, double missing) {
+    char name[LAB_TEXT_ROOM];
+    lab_stats stats;
+    lab_data_name(name, sizeof name, data);
+    return (lab_depths){lab_study_best_depth(&stats, study, lab_pick_all(data, model, NN_GROUP, 0, missing)),
+                        missing == 0 ? lab_paper_best_depth(name, model) : 0};
+}
+
 double lab_table2_improvement(const lab_study *study, nn_conv_kind model, nn_norm_kind norm, double missing) {
     double sum = 0;
     int count = 0;

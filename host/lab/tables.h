@@ -16,6 +16,11 @@ typedef struct lab_entry {
 lab_entry lab_table1_entry(const lab_study *study, const lab_pick *pick);
 /* The best depth of the recipe's list, chosen by test accuracy as the paper does. */
 lab_entry lab_table2_entry(const lab_study *study, lab_pick pick);
+/* The depth at which group norm is best: ours of the recipe's list, the paper's of its own (#K); 0: none. */
+typedef struct lab_depths {
+    int64_t ours, paper;
+} lab_depths;
+lab_depths lab_best_depths(const lab_study *study, const char *data, nn_conv_kind model, double missing);
 /* Average improvement of group norm over a norm, over the data sets where both are there, per cent; NaN: none. */
 double lab_table2_improvement(const lab_study *study, nn_conv_kind model, nn_norm_kind norm, double missing);
 
