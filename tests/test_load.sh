@@ -35,7 +35,7 @@ watch() {
         rss=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status" 2>/dev/null || true)
         n=$(ls "/proc/$pid/fd" 2>/dev/null | wc -l || true)
         [ -z "$rss" ] || echo "$rss $n" >>samples
-        sleep 0.05
+        sleep 0.01
     done
     wait "$pid" || fail "'$*': $(cat err)"
     awk '{ rss[NR] = $1; fds[NR] = $2 }

@@ -391,7 +391,7 @@ static void print_key(lab_text *out, const lab_recipe *recipe, const key *k) {
     switch (k->kind) {
     case WORDS:
         for (int i = 0; i < ((const lab_words *)member)->count; i++)
-            lab_add(out, strpbrk(((const lab_words *)member)->word[i], " \t,#\r") ? " \"%s\"" : " %s",
+            lab_add(out, strpbrk(((const lab_words *)member)->word[i], " \t,#\r=:") ? " \"%s\"" : " %s",
                     ((const lab_words *)member)->word[i]);
         break;
     case NUMBERS:
