@@ -205,6 +205,33 @@ static void the_native_cpu_is_first(void) {
     TEST_ASSERT_EQUAL_INT64(live, mem_live());
 }
 
+/* Drivers are asked for whatever they alone can know: as many devices as the whole list, or the CPU alone. */
+static void only_who_needs_opencl_loads_it(void) {
+    static const struct {
+        const char *words;
+        bool needs;
+    } cases[] = {{"cpu", false}, {"cpu,cpu", false}, {"opencl:0", true}, {"cpu,gpu", true}, {"cpus", true}};
+    be_list whole, some;
+    OK(be_list_devices(&whole));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        OK(be_list_for(&some, cases[i].words));
+        TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].needs ? whole.all : 1, some.all, cases[i].words);
+        be_list_free(&some);
+    }
+    OK(be_list_for(&some, "auto")); /* fewer rows, never another choice */
+    TEST_ASSERT_EQUAL_STRING(whole.info[whole.chosen].word, some.info[some.chosen].word);
+    TEST_ASSERT_EQUAL_STRING(whole.why, some.why);
+    TEST_ASSERT_TRUE(some.all == whole.all || !be_card_possible());
+    be_list_free(&some);
+    setenv("POCL_DEVICES", "pthread", 0); /* somebody names devices: they are looked for */
+    TEST_ASSERT_TRUE(be_card_possible());
+    OK(be_list_for(&some, "auto"));
+    TEST_ASSERT_EQUAL_INT(whole.all, some.all);
+    be_list_free(&some);
+    be_list_free(&whole);
+    unsetenv("POCL_DEVICES");
+}
+
 static void a_word_from_the_environment_counts(void) {
     be_device *dev;
     setenv("FATHOM_DEVICE", "no such thing", 1);
@@ -240,6 +267,7 @@ int main(void) {
     RUN_TEST(cards_are_told_apart);
     RUN_TEST(kinds_have_names);
     RUN_TEST(the_native_cpu_is_first);
+    RUN_TEST(only_who_needs_opencl_loads_it);
     RUN_TEST(a_word_from_the_environment_counts);
     RUN_TEST(back_ends_describe_themselves);
     return support_end();

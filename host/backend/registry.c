@@ -129,6 +129,19 @@ fathom_status be_list_devices(be_list *list) {
     return list_devices(list, module, why);
 }
 
+fathom_status be_list_for(be_list *list, const char *words) {
+    bool cpu_only = true, ask = false;
+    for (const char *word = words, *end; *word && cpu_only; word = *end ? end + 1 : end) {
+        end = word + strcspn(word, ",");
+        bool automatic = end - word == 4 && memcmp(word, "auto", 4) == 0;
+        ask = ask || automatic;
+        cpu_only = automatic || (end - word == 3 && memcmp(word, "cpu", 3) == 0);
+    }
+    if (!cpu_only || (ask && be_card_possible()))
+        return be_list_devices(list);
+    return list_devices(list, NULL, "OpenCL devices were not looked for");
+}
+
 void be_list_free(be_list *list) {
     mem_free(list->info);
     mem_free(list->note);
@@ -243,8 +256,7 @@ fathom_status be_open(be_device **dev, const char *word, const be_options *optio
     be_list list;
     int row;
     *dev = NULL;
-    /* Who asks for the CPU does not pay for OpenCL: its drivers take 50 MB and more, and a tenth of a second. */
-    TRY(strcmp(word, "cpu") == 0 ? list_devices(&list, NULL, "not looked for") : be_list_devices(&list));
+    TRY(be_list_for(&list, word));
     fathom_status status = be_find(&list, word, &row);
     if (status == FATHOM_OK)
         status = be_open_row(dev, &list, row, options);

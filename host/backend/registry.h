@@ -8,4 +8,7 @@
 void be_merge_aliases(be_list *list);
 void be_choose(be_list *list);
 
+/* false: there is surely no GPU and no accelerator here. */
+bool be_card_possible(void);
+
 #endif

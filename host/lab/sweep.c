@@ -199,7 +199,7 @@ static fathom_status find_devices(sweep *s) {
     TRY(mem_new(&s->workers, LAB_WORKERS, 1, sizeof *s->workers, "workers"));
     TRY(mem_new(&s->running, LAB_WORKERS, 1, sizeof *s->running, "workers"));
     TRY(mem_new(&s->shown, LAB_WORKERS, 1, sizeof *s->shown, "workers"));
-    TRY(be_list_devices(&s->devices));
+    TRY(be_list_for(&s->devices, words));
     for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         TRY(be_find(&s->devices, word, &row));
         TRY(add_workers(s, row));
