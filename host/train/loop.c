@@ -14,6 +14,8 @@
 #include "train/checkpoint.h"
 #include "train/run.h"
 
+#define MANY_NODES 30000 /* measuring so many takes seconds: it is announced */
+
 static double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -276,10 +278,18 @@ static void sum_up(run *r) {
     }
 }
 
-/* The best epoch's weights, and the metrics of what they give. */
+/* The best epoch's weights, and the metrics of what they give: all pairs of nodes, minutes on a large graph. Who
+ * interrupts does not wait for them; `fathom eval` can measure what was saved. */
 static fathom_status finish(run *r) {
     train_scores scores = {0};
+    char text[96];
     TRY(nn_restore(r->model));
+    if (r->result->interrupted)
+        return FATHOM_OK;
+    if (r->set->graph.nodes > MANY_NODES) {
+        snprintf(text, sizeof text, "measuring over-smoothing over all pairs of %" PRId32 " nodes", r->set->graph.nodes);
+        run_note(r, text);
+    }
     fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
     r->result->metrics = scores.metrics;
     if (status == FATHOM_OK && !scores.finite && fallback_possible(r))
