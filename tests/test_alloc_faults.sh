@@ -59,7 +59,7 @@ train --data karate --model gat --norm pair --layers 2 --epochs 2 --threads 1 --
 eval --checkpoint trained/model.safetensors --data karate --logits z.npy --predictions p.csv --json
 metrics --embeddings h.npy --data karate --json
 sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --epochs 2 --seeds 1 --split random:3,3 --jobs 1 --quiet --out new
-sweep --recipe table1 --dry-run --json
+sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --seeds 1 --dry-run --json
 report swept -o report.html
 bench compare bench.json bench.json
 selftest --op fill --json
