@@ -1,7 +1,7 @@
 # fathom_opencl.so: the OpenCL back end as a module that lies beside the command
 # and is loaded at run time, so that a machine without an OpenCL loader still
 # runs everything on the CPU. It gets host services through a table and links
-# no symbol of libfathom; --no-undefined proves that at every link.
+# no symbol of libfathom; --no-undefined proves that at every link without sanitizers.
 file(GLOB OPENCL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/backend/opencl/*.c)
 if(NOT OPENCL_SOURCES)
     return()
@@ -31,4 +31,6 @@ add_library(fathom_opencl MODULE ${OPENCL_SOURCES} ${EMBEDDED_KERNELS})
 set_target_properties(fathom_opencl PROPERTIES PREFIX "")
 target_compile_definitions(fathom_opencl PRIVATE CL_TARGET_OPENCL_VERSION=120)
 target_link_libraries(fathom_opencl PRIVATE fathom_flags PkgConfig::OPENCL_LOADER PkgConfig::CLBLAST m)
-target_link_options(fathom_opencl PRIVATE -Wl,--no-undefined)
+if(NOT CMAKE_C_FLAGS_DEBUG MATCHES "fsanitize") # clang leaves the sanitizers' functions to the program
+    target_link_options(fathom_opencl PRIVATE -Wl,--no-undefined)
+endif()
