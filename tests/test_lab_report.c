@@ -118,7 +118,7 @@ static fathom_status make(const char *folder, const lab_recipe *recipe, int part
     fathom_status status = FATHOM_OK;
     TRY(lab_journal_open(&journal, folder));
     lab_recipe_print(&text, recipe);
-    TRY_OUT(lab_about_here(&about));
+    TRY_OUT(lab_about_here(&about, true));
     TRY_OUT(mem_text(&about.name, recipe->name));
     TRY_OUT(mem_text(&about.recipe, text.bytes));
     TRY_OUT(lab_about_add_command(&about, "fathom sweep --data '<script>alert(1)</script>'"));

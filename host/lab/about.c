@@ -43,9 +43,9 @@ static void read_processor(char *out, size_t room) {
         fclose(file);
 }
 
-fathom_status lab_about_here(lab_about *about) {
+fathom_status lab_about_here(lab_about *about, bool opencl) {
     struct utsname system;
-    char text[600], cpu[256], opencl[256];
+    char text[600], cpu[256], devices[256] = "OpenCL not in use";
     fathom_status status;
     *about = (lab_about){.cores = (int64_t)sysconf(_SC_NPROCESSORS_ONLN)};
     TRY_OUT(mem_text(&about->version, fathom_version()));
@@ -55,8 +55,9 @@ fathom_status lab_about_here(lab_about *about) {
     read_processor(text, sizeof text);
     TRY_OUT(mem_text(&about->processor, text));
     be_describe("cpu", cpu, sizeof cpu);
-    be_describe("opencl", opencl, sizeof opencl);
-    snprintf(text, sizeof text, "%s; %s", cpu, opencl);
+    if (opencl)
+        be_describe("opencl", devices, sizeof devices);
+    snprintf(text, sizeof text, "%s; %s", cpu, devices);
     TRY_OUT(mem_text(&about->libraries, text));
     return FATHOM_OK;
 out:

@@ -16,8 +16,8 @@ typedef struct lab_about {
     char *command[LAB_COMMANDS], *started[LAB_COMMANDS]; /* the last LAB_COMMANDS */
 } lab_about;
 
-/* This machine, now. */
-fathom_status lab_about_here(lab_about *about);
+/* This machine, now; of the OpenCL back end only if it is in use, since to ask is to load its drivers. */
+fathom_status lab_about_here(lab_about *about, bool opencl);
 fathom_status lab_about_load(lab_about *about, const char *path);
 fathom_status lab_about_save(const lab_about *about, const char *path);
 fathom_status lab_about_add_command(lab_about *about, const char *command);

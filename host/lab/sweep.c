@@ -77,7 +77,7 @@ static fathom_status open_folder(sweep *s) {
     TRY(lab_journal_path(path, &s->journal, "sweep.json"));
     lab_recipe_print(&recipe, s->recipe);
     TRY_OUT(recipe.status);
-    TRY_OUT(lab_about_here(&s->about));
+    TRY_OUT(lab_about_here(&s->about, s->devices.all > 1));
     if (access(path, F_OK) == 0) {
         if (!s->options->resume)
             TRY_OUT(fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out",
@@ -192,14 +192,13 @@ static fathom_status add_workers(sweep *s, int row) {
     return FATHOM_OK;
 }
 
-static fathom_status find_devices(sweep *s) {
+static fathom_status find_workers(sweep *s) {
     char words[512], *rest = NULL;
     int row;
     snprintf(words, sizeof words, "%s", s->options->devices);
     TRY(mem_new(&s->workers, LAB_WORKERS, 1, sizeof *s->workers, "workers"));
     TRY(mem_new(&s->running, LAB_WORKERS, 1, sizeof *s->running, "workers"));
     TRY(mem_new(&s->shown, LAB_WORKERS, 1, sizeof *s->shown, "workers"));
-    TRY(be_list_for(&s->devices, words));
     for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         TRY(be_find(&s->devices, word, &row));
         TRY(add_workers(s, row));
@@ -322,9 +321,10 @@ fathom_status lab_sweep(lab_sweep_result *result, const lab_recipe *recipe, cons
     fathom_status status;
     pthread_mutex_init(&s.queue.lock, NULL);
     pthread_cond_init(&s.queue.moved, NULL);
+    TRY_OUT(be_list_for(&s.devices, options->devices));
     TRY_OUT(open_folder(&s));
     TRY_OUT(plan(&s));
-    TRY_OUT(find_devices(&s));
+    TRY_OUT(find_workers(&s));
     TRY_OUT(record_start(&s));
     if (s.before < s.count)
         TRY_OUT(work(&s));
