@@ -180,13 +180,18 @@ static fathom_status print(struct json *doc, char **text, bool indented) {
 fathom_status json_print(struct json *doc, char **text) { return print(doc, text, true); }
 fathom_status json_print_line(struct json *doc, char **text) { return print(doc, text, false); }
 
-fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, const char *where) {
-    const char *end = text;
+fathom_status json_read(struct cJSON **tree, const char **end, const char *text, size_t length) {
+    *end = text;
     use_own_memory();
     /* cJSON says only "no" when memory ran out; a sentence that json_alloc wrote in between tells. */
     fail(FATHOM_OK, "%s", "");
-    *tree = cJSON_ParseWithLengthOpts(text, length, &end, false);
-    if (!*tree && fathom_last_error()[0] != '\0')
+    *tree = cJSON_ParseWithLengthOpts(text, length, end, false);
+    return !*tree && fathom_last_error()[0] != '\0' ? FATHOM_MEMORY : FATHOM_OK;
+}
+
+fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, const char *where) {
+    const char *end;
+    if (json_read(tree, &end, text, length) != FATHOM_OK)
         return fail_prefix(FATHOM_MEMORY, "%s: ", where);
     while (*tree && end < text + length && strchr(" \t\r\n", *end) && *end)
         end++;

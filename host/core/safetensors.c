@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/json.h"
 #include "core/mem.h"
 
 struct st_file {
@@ -146,7 +147,7 @@ static fathom_status read_all(st_file *f, size_t count) {
     const char *text = (const char *)f->bytes + 8, *end = NULL;
     if (length == 0 || text[0] != '{' || memchr(text, 0, (size_t)length))
         return fail(FATHOM_DATA, "has no JSON object at its start");
-    f->header = cJSON_ParseWithLengthOpts(text, (size_t)length, &end, false);
+    TRY(json_read(&f->header, &end, text, (size_t)length));
     if (!cJSON_IsObject(f->header))
         return fail(FATHOM_DATA, "its header is not JSON");
     for (; end < text + length; end++)

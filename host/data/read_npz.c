@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "data/internal.h"
 #include "data/npz.h"
 #include "data/rows.h"
@@ -145,7 +146,9 @@ static fathom_status read_about(data_set *set, npz_file *file) {
     if (!npz_has(file, "about"))
         return FATHOM_OK;
     TRY(npz_text(&set->about, file, "about"));
-    cJSON *json = cJSON_Parse(set->about);
+    const char *end;
+    cJSON *json;
+    TRY(json_read(&json, &end, set->about, strlen(set->about)));
     if (!cJSON_IsObject(json)) {
         cJSON_Delete(json);
         return fail(FATHOM_DATA, "%s: member about: is not a JSON object", npz_path(file));

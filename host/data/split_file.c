@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "data/internal.h"
 #include "data/npz.h"
 
@@ -29,11 +30,11 @@ static fathom_status read_json(data_split *split, const char *path, int32_t node
     uint8_t *bytes;
     size_t count;
     TRY(data_slurp(&bytes, &count, path, JSON_MAX));
-    const char *end = NULL;
-    cJSON *json = cJSON_ParseWithLengthOpts((const char *)bytes, count, &end, 0);
-    fathom_status status = FATHOM_OK;
-    if (!cJSON_IsObject(json))
-        status = fail(FATHOM_DATA, "%s: byte %td: is not a JSON object", path, end ? end - (const char *)bytes : 0);
+    const char *end;
+    cJSON *json;
+    fathom_status status = json_read(&json, &end, (const char *)bytes, count);
+    if (status == FATHOM_OK && !cJSON_IsObject(json))
+        status = fail(FATHOM_DATA, "%s: byte %td: is not a JSON object", path, end - (const char *)bytes);
     if (status == FATHOM_OK)
         status = take_list(&split->train, &split->train_count, json, "train", path, nodes);
     if (status == FATHOM_OK)
