@@ -178,12 +178,12 @@ static bool run_cell(bench *b, int64_t at) {
 }
 
 /* A device that does not open: the sweep goes on without it, unless it is the last one. */
-static void give_up(lab_worker *w) {
+static void give_up(lab_worker *w, fathom_status why) {
     lab_queue *q = w->queue;
     pthread_mutex_lock(&q->lock);
     snprintf(q->failure, sizeof q->failure, "%s", fathom_last_error());
     if (q->alive == 1 && q->fatal == FATHOM_OK && q->done == 0) {
-        q->fatal = FATHOM_DEVICE;
+        q->fatal = why;
         snprintf(q->fatal_text, sizeof q->fatal_text, "%s", fathom_last_error());
     }
     pthread_mutex_unlock(&q->lock);
@@ -194,8 +194,9 @@ void *lab_worker_run(void *given) {
     bench b = {.worker = w};
     be_options options = {.threads = w->threads};
     int64_t at;
-    if (be_open_row(&b.dev, w->devices, w->row, &options) != FATHOM_OK)
-        give_up(w);
+    fathom_status opened = be_open_row(&b.dev, w->devices, w->row, &options);
+    if (opened != FATHOM_OK)
+        give_up(w, opened);
     while (b.dev && (at = take(w)) >= 0)
         if (!run_cell(&b, at))
             break;
