@@ -75,6 +75,39 @@ rule_only_the_command_prints_and_exits() {
         grep -vE '^host/cli/' || true
 }
 
+# The command goes through fathom.h for what it offers. What a file of host/cli may take from the rooms behind it, and
+# why (core, the common tools, is free):
+command_may_include() {
+    case $1:$2 in
+    device.h:api/handles.h) ;;                           # opens with what `tune` found, and says when kernels compile
+    training.h:train/train.h | bench_epoch.c:train/*) ;; # the record of a run in JSON; epochs without their metrics
+    bench*:backend/* | bench*:data/* | bench*:metrics/* | bench*:cases/*) ;; # single operations, timed
+    selftest.*:backend/* | selftest.c:cases/*) ;;        # single operations against their oracle
+    tune.h:backend/* | cmd_tune.c:cases/*) ;;            # kernels and work-groups, timed
+    cmd_doctor.c:backend/backend.h) ;;                   # which libraries the back ends have found
+    doctor_report.c:cases/* | doctor_report.c:nn/nn.h) ;; # self-test and memory plans of devices that are not opened
+    data_rows.h:data/data.h | cmd_data.c:data/data.h) ;; # lists and fetches sets, makes synthetic ones, counts components
+    cmd_data_info.c:nn/nn.h) ;;                          # the memory plan of a set without a split
+    cmd_metrics.c:data/npz.h) ;;                         # labels from a .npy of any integer type
+    cmd_sweep.c:lab/* | cmd_report.c:lab/* | complete.c:lab/*) ;; # the lab is beside the library
+    complete.c:backend/backend.h | complete.c:data/data.h) ;; # names of operations and of sets
+    *) return 1 ;;
+    esac
+}
+# Files that call what fathom.h offers also by its inner name, for the reasons above.
+inner_callers='device|bench_[a-z]+|cmd_bench|selftest|cmd_selftest|cmd_tune|doctor_report|cmd_data|cmd_data_info|cmd_data_make'
+inner_calls='(be_(open|open_row|close|list_devices|list_free|find|device_note)|data_(load|save|free|arrays|build)|train_run|metrics_compute|nn_plan_check)'
+
+rule_the_command_uses_its_own_door() {
+    local file header name
+    includes "$1" host/cli | while read -r file header; do
+        name=${file#host/cli/}
+        case $header in cli/* | core/* | fathom/*) continue ;; esac
+        command_may_include "$name" "$header" || echo "$file includes $header; fathom.h, or a reason in test_layering.sh"
+    done
+    hits "$1" "(^|[^A-Za-z0-9_])$inner_calls[[:space:]]*\\(" host/cli | grep -vE "^host/cli/($inner_callers)\\.c:" || true
+}
+
 rule_memory_comes_from_core() {
     hits "$1" '(^|[^A-Za-z0-9_])(malloc|calloc|realloc|aligned_alloc|posix_memalign|strdup|strndup)[[:space:]]*\(' host |
         grep -vE '^host/core/mem\.c:' || true
@@ -135,6 +168,8 @@ breaks cblas_stays_in_its_room host/nn/a.c '#include <cblas.h>'
 breaks only_the_command_prints_and_exits host/data/a.c '    printf("x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    fprintf(stderr, "x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    exit(1);'
+breaks the_command_uses_its_own_door host/cli/cmd_eval.c '#include "data/data.h"'
+breaks the_command_uses_its_own_door host/cli/cmd_eval.c '    TRY(data_load(&set, name, &options));'
 breaks memory_comes_from_core host/data/a.c '    p = malloc(3);'
 breaks no_path_of_one_machine README.md "see /ho""me/me/x"
 breaks each_file_says_what_it_is host/a.c 'int a;'

@@ -2,7 +2,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/device.h"
+#include "backend/backend.h"
+#include "cli/cli.h"
 #include "cli/doctor.h"
 #include "core/mem.h"
 
@@ -68,32 +69,45 @@ static bool look_at_backends(struct findings *findings) {
     return false;
 }
 
-/* What --device means here; an unknown word is a finding, and the status of the command. */
-static fathom_status look_at_devices(struct findings *findings, const char *word, bool module) {
-    be_list list;
-    int row, opencl = 0;
-    TRY(be_list_devices(&list));
-    for (int i = 0; i < list.count; i++) {
-        const be_info *info = &list.info[i];
-        found(findings, LEVEL_OK, "device", "%s: %s, %s, %d units, %s", info->word, info->name,
-              be_kind_name(info->kind), info->compute_units, bytes_text((uint64_t)info->memory_bytes));
-        opencl += info->opencl_index >= 0;
+/* Drivers without a device of theirs are ordinary where another one has some. */
+static void look_at_platforms(struct findings *findings, const fathom_device_list *list, bool some) {
+    const char *note;
+    for (int32_t i = 0; (note = fathom_device_list_note(list, i)); i++) {
+        bool ordinary = some && strstr(note, " has no device ");
+        found_sentence(findings, ordinary ? LEVEL_OK : LEVEL_WARN, "OpenCL platform", note);
     }
-    for (int i = 0; module && i < list.notes; i++) { /* drivers without a device of theirs are ordinary */
-        bool ordinary = opencl > 0 && strstr(list.note[i], " has no device ");
-        found_sentence(findings, ordinary ? LEVEL_OK : LEVEL_WARN, "OpenCL platform", list.note[i]);
-    }
-    if (module && opencl == 0) {
+    if (!some) {
         found(findings, LEVEL_WARN, "device", "no OpenCL device");
         advise(findings, "install a driver. %s", DRIVER_PACKAGES);
     }
-    fathom_status status = be_find(&list, word, &row);
-    if (status == FATHOM_OK)
-        found(findings, LEVEL_OK, "chosen device", "'%s' is %s%s%s", word, list.info[row].word,
-              strcmp(word, "auto") == 0 ? ": " : "", strcmp(word, "auto") == 0 ? list.why : "");
-    else
+}
+
+/* What --device means here; an unknown word is a finding, and the status of the command. */
+static fathom_status look_at_devices(struct findings *findings, const char *word, bool module) {
+    fathom_device_list *list = NULL;
+    fathom_device_info info = {.size = sizeof info};
+    bool some = false, is_auto = strcmp(word, "auto") == 0;
+    int32_t row;
+    fathom_status status;
+    TRY(fathom_device_list_make(&list));
+    for (int32_t i = 0; i < fathom_device_list_count(list); i++) {
+        TRY_OUT(fathom_device_list_get(list, i, &info));
+        found(findings, LEVEL_OK, "device", "%s: %s, %s, %d units, %s", info.word, info.name, info.type,
+              info.compute_units, bytes_text((uint64_t)info.memory_bytes));
+        some = some || strcmp(info.backend, "opencl") == 0;
+    }
+    if (module)
+        look_at_platforms(findings, list, some);
+    status = fathom_device_list_find(list, word, &row);
+    if (status != FATHOM_OK) {
         found(findings, LEVEL_MISSING, "chosen device", "%.390s", fathom_last_error());
-    be_list_free(&list);
+        goto out;
+    }
+    TRY_OUT(fathom_device_list_get(list, row, &info));
+    found(findings, LEVEL_OK, "chosen device", "'%s' is %s%s%s", word, info.word, is_auto ? ": " : "",
+          is_auto ? fathom_device_list_why(list) : "");
+out:
+    fathom_device_list_free(list);
     return status;
 }
 

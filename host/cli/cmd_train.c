@@ -88,7 +88,10 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
     if (r.candidates > 0)
         printf("%-26s %10g   of %d candidates, on %d validation nodes\n", "lambda", r.lambda, r.candidates,
                (int)info.val_count);
-    say("%.1f s, %.2f ms an epoch", r.total_s, r.median_epoch_ms);
+    if (isnan(r.median_epoch_ms)) /* resumed after its last epoch */
+        say("%.1f s, no epoch left to train", r.total_s);
+    else
+        say("%.1f s, %.2f ms an epoch", r.total_s, r.median_epoch_ms);
     if (out)
         say("the run is in %s: model.safetensors, epochs.jsonl, run.json", out);
     return FATHOM_OK;
@@ -173,7 +176,9 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
                              bool json) {
     train_config c;
     fathom_plan plan = {.size = sizeof plan};
+    fathom_device_info info = {.size = sizeof info};
     int64_t part[PARTS];
+    TRY(fathom_device_describe(device, &info));
     TRY(api_train_config(&c, options, data));
     c.threads = device->threads;
     fathom_status status = fathom_train_plan(&plan, device, data, options);
@@ -190,7 +195,7 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     for (int i = 0; i < PARTS; i++)
         printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)part[i]));
     printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)plan.total),
-           bytes_text((uint64_t)be_device_info(device->dev)->memory_bytes), be_device_info(device->dev)->word);
+           bytes_text((uint64_t)info.memory_bytes), info.word);
     return status;
 }
 
