@@ -34,12 +34,22 @@ for page in fathom*.1; do
         grep -q SYNOPSIS text || fail "$page has no synopsis"
     fi
     if command -v mandoc >/dev/null; then
-        mandoc -T lint -W warning "$page" 2>&1 | grep -v 'missing date' >warnings || true
+        mandoc -T lint -W warning "$page" >warnings 2>&1 || true
         [ ! -s warnings ] || fail "$page: mandoc: $(head -3 warnings)"
     fi
 done
 expect_exit 2 "$FATHOM" --man nothing
 expect_exit 2 "$FATHOM" --man train more
+grep -q "'more' is too much after train" err || fail "--man train more: $(cat err)"
+for word in --man --complete; do "$FATHOM" --help | grep -q -- "fathom $word" || fail "--help does not tell of $word"; done
+
+# --- the date of a page is that of its version, not of the day it was built ---
+version=$("$FATHOM" --version | sed 's/fathom //')
+date=$(sed -nE "s/^## $version, ([0-9]{4}-[0-9]{2}-[0-9]{2}).*/\1/p" "$SOURCE_DIR/CHANGELOG.md")
+[ -n "$date" ] || fail "CHANGELOG.md has no date for $version"
+for page in *.1; do
+    grep -q "^\.TH [A-Z-]* 1 $date \"fathom $version\"" "$page" || fail "$page: another date than $date: $(head -1 "$page")"
+done
 
 # --- what the command offers: words | something in the answer | something not in it ---
 mkdir -p runs/deep runs/empty sweep

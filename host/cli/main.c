@@ -45,6 +45,8 @@ static void print_overview(void) {
     verb_print_list(stdout, NULL);
     printf("\n"
            "fathom VERB --help tells more of a verb; fathom --version prints %s.\n"
+           "fathom --man [VERB] prints a manual page: fathom --man train | man -l -\n"
+           "fathom --complete WORDS is asked by the completion of bash, zsh and fish.\n"
            "\n"
            "examples:\n"
            "  fathom devices\n"

@@ -54,7 +54,7 @@ static void print_head(const struct verb *verb, const char *help) {
     page_name(name, verb);
     for (size_t i = 0; i < sizeof title; i++)
         title[i] = (char)toupper((unsigned char)name[i]);
-    printf(".TH %s 1 \"\" \"fathom %s\" \"fathom manual\"\n.SH NAME\n", title, fathom_version());
+    printf(".TH %s 1 " FATHOM_DATE " \"fathom %s\" \"fathom manual\"\n.SH NAME\n", title, fathom_version());
     print_text(name);
     printf(" \\- %s\n", help);
 }
@@ -132,12 +132,14 @@ static void print_command(void) {
     char name[64];
     print_head(NULL, "train very deep graph neural networks, and measure over-smoothing");
     printf(
-        ".SH SYNOPSIS\n.B fathom\n.I VERB\n[options]\n.br\n.B fathom\n\\-\\-help | \\-\\-version\n.SH DESCRIPTION\n"
+        ".SH SYNOPSIS\n.B fathom\n.I VERB\n[options]\n.br\n.B fathom\n\\-\\-help | \\-\\-version | "
+        "\\-\\-man [VERB] | \\-\\-complete WORDS\n.SH DESCRIPTION\n"
         "fathom trains very deep graph neural networks with differentiable group normalisation on any OpenCL device or "
         "the CPU, and measures over\\-smoothing. Each verb has a page of its own, and a short one by\n"
         ".BR \"fathom VERB \\-\\-help\" .\n"
         "Errors are one sentence on standard error; with \\-\\-json exactly one JSON document stands on standard "
         "output.\n"
+        "These pages are what \\-\\-man prints; \\-\\-complete is what the completion of bash, zsh and fish asks.\n"
         ".SH VERBS\n");
     for (size_t i = 0; verbs[i]; i++) {
         printf(".TP\n.BR ");
@@ -159,8 +161,11 @@ fathom_status print_manual(int count, char *const *words) {
         return FATHOM_OK;
     }
     const struct verb *verb = verb_find(&used, count, words);
-    if (!verb || used != count)
+    if (!verb)
         return verb_fail(count, words);
+    if (used != count)
+        return fail(FATHOM_USAGE, "--man: '%.80s' is too much after %s; write fathom --man %s", words[used], verb->name,
+                    verb->name);
     print_verb(verb);
     return FATHOM_OK;
 }
