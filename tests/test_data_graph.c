@@ -45,6 +45,24 @@ static void test_edges_become_a_clean_symmetric_graph(void) {
     free_graph(&graph);
 }
 
+static void test_an_end_that_is_no_node_is_refused(void) {
+    const int32_t pairs[][2] = {{0, 3}, {3, 0}, {-1, 1}, {1, -1}, {INT32_MAX, 0}, {3, 3}};
+    for (int i = 0; i < 6; i++) {
+        data_edges edges = {0};
+        data_graph graph = {0};
+        int64_t repeats, loops;
+        char wanted[120];
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, data_edges_add(&edges, 0, 1));
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, data_edges_add(&edges, pairs[i][0], pairs[i][1]));
+        TEST_ASSERT_EQUAL_INT(FATHOM_DATA, data_graph_build(&graph, &repeats, &loops, &edges, 3));
+        snprintf(wanted, sizeof wanted, "edge 1 joins node %d to node %d, but nodes are numbered 0 to 2", pairs[i][0],
+                 pairs[i][1]);
+        TEST_ASSERT_EQUAL_STRING(wanted, fathom_last_error());
+        data_edges_free(&edges);
+        free_graph(&graph);
+    }
+}
+
 static void test_a_list_of_both_directions_repeats_nothing(void) {
     const int32_t pairs[][2] = {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 2}, {2, 2}, {0, 1}, {1, 0}};
     data_graph graph;
@@ -284,6 +302,7 @@ static void test_made_graphs_are_as_asked_for(void) {
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(test_edges_become_a_clean_symmetric_graph);
+    RUN_TEST(test_an_end_that_is_no_node_is_refused);
     RUN_TEST(test_a_list_of_both_directions_repeats_nothing);
     RUN_TEST(test_features_are_sorted_added_and_stripped_of_zeros);
     RUN_TEST(test_density_decides_the_storage);

@@ -120,8 +120,11 @@ fathom_status data_finish(data_draft *draft) {
         return fail(FATHOM_DATA, "%s: features for %" PRId32 " nodes, but the graph has %" PRId32, set->origin,
                     set->features.rows, n);
     TRY(check_labels(set));
-    if (!(set->borrowed & FATHOM_BORROWED_GRAPH))
-        TRY(data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n));
+    if (!(set->borrowed & FATHOM_BORROWED_GRAPH)) {
+        fathom_status status = data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n);
+        if (status != FATHOM_OK)
+            return fail_prefix(status, "%s: ", set->origin);
+    }
     data_edges_free(&draft->edges);
     if (!(set->borrowed & FATHOM_BORROWED_FEATURES))
         TRY(data_features_clean(&set->features));

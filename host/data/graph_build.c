@@ -1,4 +1,5 @@
 /* graph_build.c - a list of edges as files give it becomes a clean symmetric CSR; transposes of CSR. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "data/internal.h"
@@ -25,6 +26,22 @@ void data_edges_free(data_edges *edges) {
 static void running_sum(int64_t *counts, int32_t rows) {
     for (int32_t r = 0; r < rows; r++)
         counts[r + 1] += counts[r];
+}
+
+/* counts[u + 1] += edges at node u, without self-loops. */
+static fathom_status count_ends(int64_t *counts, int64_t *loops, const data_edges *edges, int32_t nodes) {
+    for (int64_t e = 0; e < edges->count; e++) {
+        int32_t u = edges->from[e], v = edges->to[e];
+        if (u < 0 || u >= nodes || v < 0 || v >= nodes)
+            return fail(FATHOM_DATA,
+                        "edge %" PRId64 " joins node %" PRId32 " to node %" PRId32
+                        ", but nodes are numbered 0 to %" PRId32,
+                        e, u, v, nodes - 1);
+        *loops += u == v;
+        counts[u + 1] += u != v;
+        counts[v + 1] += u != v;
+    }
+    return FATHOM_OK;
 }
 
 /* Both directions of every edge in its row, the lowest bit telling which one the file gave (0) and which was added (1);
@@ -75,14 +92,7 @@ fathom_status data_graph_build(data_graph *graph, int64_t *duplicates, int64_t *
     graph->nodes = nodes;
     TRY_OUT(mem_new(&offsets, (size_t)nodes + 1, 1, sizeof *offsets, "graph offsets"));
     TRY_OUT(mem_new(&place, (size_t)nodes + 1, 1, sizeof *place, "graph offsets"));
-    for (int64_t e = 0; e < edges->count; e++) {
-        if (edges->from[e] == edges->to[e]) {
-            loops++;
-            continue;
-        }
-        offsets[edges->from[e] + 1]++;
-        offsets[edges->to[e] + 1]++;
-    }
+    TRY_OUT(count_ends(offsets, &loops, edges, nodes));
     running_sum(offsets, nodes);
     TRY_OUT(mem_new(&entries, offsets[nodes], 1, sizeof *entries, "graph entries"));
     TRY_OUT(mem_new(&sorted, offsets[nodes], 1, sizeof *sorted, "graph entries"));

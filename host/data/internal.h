@@ -26,7 +26,8 @@ typedef struct data_draft {
 fathom_status data_edges_add(data_edges *edges, int32_t from, int32_t to);
 void data_edges_free(data_edges *edges);
 
-/* graph = the edges in both directions, sorted, without repeats and self-loops, which are counted. */
+/* graph = the edges in both directions, sorted, without repeats and self-loops, which are counted. An edge whose end is
+ * no node is an error, which a reader that knows the line has better told itself. */
 fathom_status data_graph_build(data_graph *graph, int64_t *duplicates, int64_t *self_loops, const data_edges *edges,
                                int32_t nodes);
 

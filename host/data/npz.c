@@ -178,17 +178,26 @@ static void stop(npz_member *member) {
         zip_fclose(member->stream);
 }
 
-fathom_status npz_int32_table(int32_t **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name,
-                              int64_t low, int64_t high) {
+/* What the elements of a member become. */
+enum element { INT32, INT64, FLOAT };
+
+/* A whole member into new memory; integers must lie in low..high. *array is its header; all zero after a failure. */
+static fathom_status read_whole(void **values, npy_array *array, npz_file *file, const char *name, enum element element,
+                                int64_t low, int64_t high) {
     npz_member member;
     fathom_status status;
     *values = NULL;
+    *array = (npy_array){0};
     TRY_OUT(start(&member, file, name));
-    TRY_OUT(mem_new(values, member.array.count, 1, sizeof **values, name));
-    TRY_OUT(npy_read_int32(*values, &member.source, &member.array, low, high));
+    TRY_OUT(mem_new(values, member.array.count, 1, element == INT64 ? sizeof(int64_t) : sizeof(float), name));
+    if (element == INT32)
+        TRY_OUT(npy_read_int32(*values, &member.source, &member.array, low, high));
+    else if (element == INT64)
+        TRY_OUT(npy_read_int64(*values, &member.source, &member.array, low, high));
+    else
+        TRY_OUT(npy_read_float(*values, &member.source, &member.array));
     TRY_OUT(finish(&member));
-    *rows = member.array.shape[0];
-    *cols = member.array.shape[1];
+    *array = member.array;
 out:
     stop(&member);
     if (status != FATHOM_OK) {
@@ -198,48 +207,41 @@ out:
     return named(file, name, status);
 }
 
+fathom_status npz_int32_table(int32_t **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name,
+                              int64_t low, int64_t high) {
+    void *room;
+    npy_array array;
+    fathom_status status = read_whole(&room, &array, file, name, INT32, low, high);
+    *values = room;
+    *rows = array.shape[0];
+    *cols = array.shape[1];
+    return status;
+}
+
 fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high) {
-    int64_t rows = 0, cols = 0;
+    int64_t rows, cols;
     fathom_status status = npz_int32_table(values, &rows, &cols, file, name, low, high);
     *count = rows * cols;
     return status;
 }
 
 fathom_status npz_int64(int64_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high) {
-    npz_member member;
-    fathom_status status;
-    *values = NULL;
-    TRY_OUT(start(&member, file, name));
-    TRY_OUT(mem_new(values, member.array.count, 1, sizeof **values, name));
-    TRY_OUT(npy_read_int64(*values, &member.source, &member.array, low, high));
-    TRY_OUT(finish(&member));
-    *count = member.array.count;
-out:
-    stop(&member);
-    if (status != FATHOM_OK) {
-        mem_free(*values);
-        *values = NULL;
-    }
-    return named(file, name, status);
+    void *room;
+    npy_array array;
+    fathom_status status = read_whole(&room, &array, file, name, INT64, low, high);
+    *values = room;
+    *count = array.count;
+    return status;
 }
 
 fathom_status npz_float(float **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name) {
-    npz_member member;
-    fathom_status status;
-    *values = NULL;
-    TRY_OUT(start(&member, file, name));
-    TRY_OUT(mem_new(values, member.array.shape[0], member.array.shape[1], sizeof **values, name));
-    TRY_OUT(npy_read_float(*values, &member.source, &member.array));
-    TRY_OUT(finish(&member));
-    *rows = member.array.shape[0];
-    *cols = member.array.shape[1];
-out:
-    stop(&member);
-    if (status != FATHOM_OK) {
-        mem_free(*values);
-        *values = NULL;
-    }
-    return named(file, name, status);
+    void *room;
+    npy_array array;
+    fathom_status status = read_whole(&room, &array, file, name, FLOAT, 0, 0);
+    *values = room;
+    *rows = array.shape[0];
+    *cols = array.shape[1];
+    return status;
 }
 
 fathom_status npz_text(char **text, npz_file *file, const char *name) {

@@ -49,10 +49,7 @@ static be_drop attention_drop(const nn_model *m, const nn_pass *pass, int64_t k)
 static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
     const nn_layer *l = &m->layers[k];
     nn_acts o = nn_acts_of(m, pass, k);
-    if (k == 0)
-        TRY(nn_project(m, pass, o.p, l->w.w));
-    else
-        TRY(be_gemm(m->dev, &(be_gemm_args){.c = o.p, .a = nn_acts_of(m, pass, k - 1).h, .b = l->w.w, .alpha = 1.0f}));
+    TRY(nn_transform(m, pass, k, o.p));
     TRY(be_gat_scores(
         m->dev, &(be_gat_scores_args){.s = o.s, .t = o.t, .z = o.p, .a_src = l->w.att_src, .a_dst = l->w.att_dst}));
     TRY(be_gat_softmax(m->dev,
@@ -89,12 +86,7 @@ static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
                                                                       .a_dst = l->w.att_dst,
                                                                       .gs = m->gs,
                                                                       .gt = m->gt}));
-    if (k == 0)
-        return nn_project_backward(m, pass, l->g.w, gp);
-    TRY(be_gemm(m->dev,
-                &(be_gemm_args){.c = l->g.w, .a = m->acts[k - 1].h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
-    nn_flow_width(m, l->in);
-    return be_gemm(m->dev, &(be_gemm_args){.c = m->flow, .a = gp, .b = l->w.w, .tb = true, .alpha = 1.0f});
+    return nn_transform_backward(m, pass, k, gp);
 }
 
 const nn_conv nn_conv_gat = {

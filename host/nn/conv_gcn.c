@@ -22,27 +22,17 @@ static void declare(nn_model *m, int64_t k) {
 }
 
 static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
-    const nn_layer *l = &m->layers[k];
-    be_mat p = nn_product(m, l->out);
-    if (k == 0)
-        TRY(nn_project(m, pass, p, l->w.w));
-    else
-        TRY(be_gemm(m->dev, &(be_gemm_args){.c = p, .a = nn_acts_of(m, pass, k - 1).h, .b = l->w.w, .alpha = 1.0f}));
+    be_mat p = nn_product(m, m->layers[k].out);
+    TRY(nn_transform(m, pass, k, p));
     return be_spmm(
         m->dev,
         &(be_spmm_args){.y = nn_acts_of(m, pass, k).z, .a = m->in->a, .val = m->in->ahat, .x = p, .alpha = 1.0f});
 }
 
 static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    be_mat gp = nn_product(m, l->out);
+    be_mat gp = nn_product(m, m->layers[k].out);
     TRY(be_spmm(m->dev, &(be_spmm_args){.y = gp, .a = m->in->a, .val = m->in->ahat, .x = m->flow, .alpha = 1.0f}));
-    if (k == 0)
-        return nn_project_backward(m, pass, l->g.w, gp);
-    TRY(be_gemm(m->dev,
-                &(be_gemm_args){.c = l->g.w, .a = m->acts[k - 1].h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
-    nn_flow_width(m, l->in);
-    return be_gemm(m->dev, &(be_gemm_args){.c = m->flow, .a = gp, .b = l->w.w, .tb = true, .alpha = 1.0f});
+    return nn_transform_backward(m, pass, k, gp);
 }
 
 const nn_conv nn_conv_gcn = {

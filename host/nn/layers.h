@@ -116,6 +116,9 @@ be_act nn_act_of(const nn_model *m, const nn_pass *pass, int64_t k); /* what fol
 /* y = dropout(X) W with layer 0's mask, and gW += dropout(X)' gy. */
 fathom_status nn_project(nn_model *m, const nn_pass *pass, be_mat y, be_mat w);
 fathom_status nn_project_backward(nn_model *m, const nn_pass *pass, be_mat gw, be_mat gy);
+/* p = H W of layer k, H being X in layer 0; from gp: gW += H' gp, and the flow becomes gH = gp W' (not in layer 0). */
+fathom_status nn_transform(nn_model *m, const nn_pass *pass, int64_t k, be_mat p);
+fathom_status nn_transform_backward(nn_model *m, const nn_pass *pass, int64_t k, be_mat gp);
 
 /* Declares a parameter; its views are set when the model is allocated. `transposed`: shape on disk is cols x rows. */
 typedef struct nn_declaration {

@@ -1,4 +1,5 @@
-/* project.c - the product with the input features, sparse or dense, with the dropout of layer 0 on them.
+/* project.c - the product with the input features, sparse or dense, with the dropout of layer 0 on them; and that of a
+ * layer's input with its weights, whichever layer it is.
  *
  *   y = dropout(X) W          gW += dropout(X)' gy          (X needs no gradient)
  *
@@ -32,4 +33,21 @@ fathom_status nn_project_backward(nn_model *m, const nn_pass *pass, be_mat gw, b
                                                .beta = 1.0f});
     be_mat x = drop.rate > 0.0f ? m->x_dropped : m->in->x;
     return be_gemm(m->dev, &(be_gemm_args){.c = gw, .a = x, .b = gy, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+}
+
+fathom_status nn_transform(nn_model *m, const nn_pass *pass, int64_t k, be_mat p) {
+    be_mat w = m->layers[k].w.w;
+    if (k == 0)
+        return nn_project(m, pass, p, w);
+    return be_gemm(m->dev, &(be_gemm_args){.c = p, .a = nn_acts_of(m, pass, k - 1).h, .b = w, .alpha = 1.0f});
+}
+
+fathom_status nn_transform_backward(nn_model *m, const nn_pass *pass, int64_t k, be_mat gp) {
+    const nn_layer *l = &m->layers[k];
+    if (k == 0)
+        return nn_project_backward(m, pass, l->g.w, gp);
+    TRY(be_gemm(m->dev,
+                &(be_gemm_args){.c = l->g.w, .a = m->acts[k - 1].h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
+    nn_flow_width(m, l->in);
+    return be_gemm(m->dev, &(be_gemm_args){.c = m->flow, .a = gp, .b = l->w.w, .tb = true, .alpha = 1.0f});
 }
