@@ -325,7 +325,8 @@ typedef struct fathom_train_options {
     int64_t checkpoint_every; /**< Epochs between two saved states; 100. */
     int32_t resume;           /**< 1: go on with the run in `out`, to the same bits. */
     int32_t fallback;         /**< 1: when an OpenCL device is lost, go on on the CPU from the last kept state. */
-    /** Called after every epoch in the calling thread; not 0 stops after this epoch. It may use the device. */
+    /** Called after every epoch in the calling thread; not 0 stops after this epoch, and fathom_train returns
+     * FATHOM_INTERRUPTED with the model that was reached. It may use the device. */
     int (*progress)(void *user, const fathom_epoch *epoch);
     /** Called with a sentence for people, such as a fall back to the CPU. */
     void (*note)(void *user, const char *text);
@@ -378,7 +379,8 @@ typedef struct fathom_result {
 } fathom_result;
 /** How the training of this model went; FATHOM_USAGE for a model that was loaded. */
 FATHOM_API fathom_status fathom_model_result(const fathom_model *model, fathom_result *result);
-/** The metrics of its best epoch by the authors' definition; FATHOM_USAGE for a model that was loaded. */
+/** The metrics of its best epoch by the authors' definition; NaN when the training was interrupted (fathom_evaluate
+ * measures then, too); FATHOM_USAGE for a model that was loaded. */
 FATHOM_API fathom_status fathom_model_metrics(const fathom_model *model, fathom_metrics *metrics);
 /** The record of its training as JSON text, as in run.json: settings, data, device, result, times. It lives as long as
  * the model; NULL for a model that was loaded. */
