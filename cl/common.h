@@ -12,6 +12,12 @@
 /* i / cols; 64-bit division only where it must be. */
 static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : (uint)i / cols; }
 
+/* 1 / n, corrected once: a division may be off by 2.5 ulp, but one row minus its mean must be 0. */
+static inline float inverse_of(uint n) {
+    float r = 1.0f / (float)n;
+    return fma(r, fma(-r, (float)n, 1.0f), r);
+}
+
 /* The random bits of elements 4*block .. 4*block + 3 of a mask. Two scalars: a vector whose component is chosen at run
  * time lands in memory with some compilers. */
 typedef struct bits4 {

@@ -30,7 +30,7 @@ __kernel void stats_blocks(__global float *p, long po, __global const float *x, 
             squares += away * away;
         }
         wide delta = run - mean;
-        mean += delta * (here / both);
+        mean += delta * (count > 0.0f ? here / both : 1.0f); /* x / x need not be 1 */
         centred += squares + delta * delta * (count * here / both);
         count = both;
     }
@@ -95,7 +95,7 @@ __kernel void batch_backward(__global float *gx, long gxo, long gxld, __global f
     if (r >= n)
         return;
     uint j = COLUMNS * (uint)(i - r * across);
-    float each = 1.0f / (float)n;
+    float each = inverse_of(n);
     wide s = rsqrt(load_wide(var + vo, j, d) + eps), sum_b = load_wide(db + dbo, j, d), sum_q = load_wide(q + qo, j, d);
     wide away = load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d);
     wide g = load_wide(go + goo + (long)r * gold, j, d) - sum_b * each - away * (s * s * sum_q * each);
@@ -148,7 +148,7 @@ __kernel void pair_backward(__global float *gx, long gxo, long gxld, __global co
     if (r >= n)
         return;
     uint j = COLUMNS * (uint)(i - r * across);
-    float s = scale[so], each = 1.0f / (float)n, pull = s * s * s * (scale[so + 1] * each);
+    float s = scale[so], each = inverse_of(n), pull = s * s * s * (scale[so + 1] * each);
     wide g = s * (load_wide(go + goo + (long)r * gold, j, d) - load_wide(db + dbo, j, d) * each);
     g -= pull * (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d));
     store_wide(g, gx + gxo + (long)r * gxld, j, d);

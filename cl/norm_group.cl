@@ -47,7 +47,8 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
             if (groups <= COLUMNS) {
                 wide p = exp(z - most_wide(z));
                 p = select(p, (wide)(0.0f), LANES >= (int)groups);
-                z = p / sum_wide(p);
+                float sum = sum_wide(p);
+                z = sum == 1.0f ? p : p / sum; /* one group: x / 1 need not be x */
             }
             store_wide(z, out, first, groups);
         }
@@ -110,7 +111,7 @@ static inline spread_of spread_rows(__global const float *sg, long sld, __global
         }
         float both = count + (float)here;
         wide delta = run - out.mean;
-        out.mean += delta * ((float)here / both);
+        out.mean += delta * (count > 0.0f ? (float)here / both : 1.0f); /* x / x need not be 1 */
         out.centred += squares + odd + delta * delta * (count * (float)here / both);
         count = both;
     }
@@ -269,6 +270,17 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
         store_wide(out.db, to + (long)groups * d, j, d);
 }
 
+/* What is done with the sums of a group, q and b, in COLUMNS columns from j on: ggamma += r q, gbeta += b; the first
+ * group also tells db. */
+static inline void store_sums(wide sum_q, wide sum_b, __global float *q, __global float *ggamma, __global float *gbeta,
+                              bool first, __global float *db, __global const float *var, float eps, uint j, uint d) {
+    store_wide(sum_q, q, j, d);
+    store_wide(load_wide(ggamma, j, d) + rsqrt(load_wide(var, j, d) + eps) * sum_q, ggamma, j, d);
+    store_wide(load_wide(gbeta, j, d) + sum_b, gbeta, j, d);
+    if (first)
+        store_wide(sum_b, db, j, d);
+}
+
 /* Computes: q = lambda sum_v go_vj (t_vgj - mean_gj), db = lambda sum_v go_vj; ggamma += r q, gbeta_g += db, in one
  * launch for few rows.   Shapes: db 1 x d, go and h n x d, s n x G, the others G x d.   Launch: a work-group per group
  * and COLUMNS columns; an item takes `per` rows.   Memory: room 2 x COLUMNS for an item: its sums.
@@ -297,14 +309,8 @@ __kernel void group_sums_once(__global float *db, long dbo, __global float *q, l
         sum_q += LOAD(parts + (long)i * 2 * COLUMNS);
         sum_b += LOAD(parts + (long)(i * 2 + 1) * COLUMNS);
     }
-    sum_q *= lambda;
-    sum_b *= lambda;
-    store_wide(sum_q, q + qo + to, j, d);
-    store_wide(load_wide(ggamma + ggo + to, j, d) + rsqrt(load_wide(var + vo + to, j, d) + eps) * sum_q,
-               ggamma + ggo + to, j, d);
-    store_wide(load_wide(gbeta + gbo + to, j, d) + sum_b, gbeta + gbo + to, j, d);
-    if (g == 0)
-        store_wide(sum_b, db + dbo, j, d);
+    store_sums(lambda * sum_q, lambda * sum_b, q + qo + to, ggamma + ggo + to, gbeta + gbo + to, g == 0, db + dbo,
+               var + vo + to, eps, j, d);
 }
 
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.
@@ -325,14 +331,8 @@ __kernel void group_sums_combine(__global float *db, long dbo, __global float *q
         sum_q += load_wide(p + po + b * width + at, j, d);
         sum_b += load_wide(p + po + b * width + last, j, d);
     }
-    sum_q *= lambda;
-    sum_b *= lambda;
-    store_wide(sum_q, q + qo + at, j, d);
-    store_wide(load_wide(ggamma + ggo + at, j, d) + rsqrt(load_wide(var + vo + at, j, d) + eps) * sum_q,
-               ggamma + ggo + at, j, d);
-    store_wide(load_wide(gbeta + gbo + at, j, d) + sum_b, gbeta + gbo + at, j, d);
-    if (g == 0)
-        store_wide(sum_b, db + dbo, j, d);
+    store_sums(lambda * sum_q, lambda * sum_b, q + qo + at, ggamma + ggo + at, gbeta + gbo + at, g == 0, db + dbo,
+               var + vo + at, eps, j, d);
 }
 
 /* Computes, with A = gamma r and E = (2/n) D, D = -1/2 r^3 gamma q:
@@ -375,7 +375,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         STORE(load_wide(u + uo + at, c, d), to + 3 * pad);
     }
     for (uint i = me; i < across; i += size)
-        STORE(load_wide(db + dbo, COLUMNS * i, d) * (1.0f / (float)n), each + COLUMNS * i);
+        STORE(load_wide(db + dbo, COLUMNS * i, d) * inverse_of(n), each + COLUMNS * i);
     for (uint g = 0; g < wg; g += COLUMNS) {
         STORE((wide)(0.0f), parts + mine + g);
         STORE((wide)(0.0f), shares + mine + g);
