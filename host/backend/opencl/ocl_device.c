@@ -167,13 +167,15 @@ fathom_status ocl_sync(void *state) {
     return ocl_collect(dev);
 }
 
-/* Whole MiB, so that it grows rarely. The old one may still be in use by what is queued: OpenCL keeps it until then. */
+/* Whole MiB where the device gives so much, so that it grows rarely. The old one may still be in use by what is queued:
+ * OpenCL keeps it until then. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes) {
-    const size_t step = 1 << 20;
+    const size_t step = 1 << 20, whole = (bytes + step - 1) / step * step;
     void *made = NULL;
     if (bytes <= dev->scratch_bytes)
         return FATHOM_OK;
-    bytes = (bytes + step - 1) / step * step;
+    if (whole <= (size_t)dev->max_alloc_bytes)
+        bytes = whole;
     if (dev->scratch)
         drop_buffer(dev, dev->scratch);
     dev->scratch = NULL;
