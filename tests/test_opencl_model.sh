@@ -1,7 +1,8 @@
 # test_opencl_model.sh - a model of how the hardware of GPU vendors differs, through the layer over PoCL: work-groups of 1
-# to 1024, local memory of 16 to 64 KiB, no double, denormals flushed, another alignment, buffers of 128 MB, clocks that
-# are absent or nonsense, launches of pairwise folds that are short enough for a display card, a launch whose failure
-# shows late. Results stay within the bounds, nothing is asked that such a device rejects, failures are told.
+# to 1024, local memory of 16 to 64 KiB, no double, denormals flushed, division and functions only as exact as OpenCL
+# demands, another alignment, buffers of 128 MB, clocks that are absent or nonsense, launches of pairwise folds that are
+# short enough for a display card, a launch whose failure shows late. Results stay within the bounds, nothing is asked
+# that such a device rejects, failures are told.
 # labels: opencl asan-skip
 need_command
 layer=$BUILD_DIR/tests/ocl_layer.so
@@ -37,6 +38,31 @@ FATHOM_CL_DIR=$TEST_TMP/kernels expect_exit 0 "$FATHOM" selftest --device opencl
 FATHOM_CL_DIR=$TEST_TMP/kernels OCL_LAYER_DOUBLE=0 expect_exit 5 "$FATHOM" selftest --device opencl:0 --op batch_backward
 OCL_LAYER_OPTIONS=-cl-fast-relaxed-math expect_exit 5 "$FATHOM" selftest --device opencl:0 --op argmax
 
+# --- division, sqrt, exp, log and rsqrt off by as many last bits as a device may be: still within the bounds, although the
+# errors are others; 50 times as far off is found out; a training is still that of the CPU
+all=("$FATHOM" selftest --device opencl:0 --no-tune)
+holds -- "${all[@]}"
+mv out exact
+sides=(mixed)
+[ -z "${FATHOM_TEST_LONG:-}" ] || sides=(mixed up down)
+for side in "${sides[@]}"; do
+    holds OCL_LAYER_INEXACT="$side" -- "${all[@]}"
+    comm -13 <(sort exact) <(sort out) >moved
+    for op in batch_apply pair_apply batch_backward pair_backward group_assign group_apply softmax_xent pair_fold; do
+        grep -q "^$op " moved || fail "inexact $side: $op gives the same error: $(cat moved)"
+    done
+    if grep -E '^(spmm|fill|axpby|argmax) ' moved; then fail "inexact $side: changes what does not divide"; fi
+done
+OCL_LAYER_INEXACT=mixed:50 expect_exit 5 "${all[@]}" --op row_normalise
+(
+    . "$SOURCE_DIR/tests/support/runtime.sh"
+    train_as_cpu embedded
+    losses there >exact
+    export OCL_LAYER_INEXACT=mixed
+    train_as_cpu embedded
+    if cmp -s exact <(losses there); then fail "a training with inexact division has the same bits"; fi
+)
+
 # --- local memory and work-groups, tuned to the largest, so that the device's limit is what decides
 told() { sed -n "s/^.*\"$1\":[[:space:]]*\"\(.*\)\",\{0,1\}$/\1/p" list | sed -n 2p; } # of opencl:0, the second row
 version=$("$FATHOM" --version | sed 's/.* //')
@@ -69,6 +95,12 @@ expect_exit 6 env OCL_LAYER_ALLOC=8388608 "$FATHOM" train --device opencl:0 --da
 grep -q '^fathom: .*one matrix needs 10240000 bytes in one piece, .* gives at most 8388608: take a smaller --hidden' err ||
     fail "the plan says: $(cat err)"
 [ "$(value rejected)" = 0 ] || fail "the plan asked the device for what it cannot give"
+# to the byte: with room for the largest matrix and no more it trains, scratch included; one byte less is refused
+expect_exit 0 "$FATHOM" data make sbm --nodes 4000 --features 8 --classes 4 -o small.npz
+run=(train --device opencl:0 --data small.npz --layers 2 --hidden 64 --epochs 1)
+holds OCL_LAYER_ALLOC=1024000 -- "$FATHOM" "${run[@]}"
+expect_exit 6 env OCL_LAYER_ALLOC=1023999 "$FATHOM" "${run[@]}"
+grep -q '^fathom: one matrix needs 1024000 bytes in one piece, .* gives at most 1023999: ' err || fail "the plan says: $(cat err)"
 
 # --- clocks: absent, or years (1 ns for everything is rusticl's)
 for clock in none mad; do

@@ -4,7 +4,8 @@
  *   OCL_LAYER_DOUBLE=0       no double: neither told nor extension; a program that asks for it does not build
  *   OCL_LAYER_DENORMALS=0    denormal numbers are 0 on the device
  *   OCL_LAYER_TIMER=none|zero|mad    events have no clock; every command takes 1 ns; it ends years after its start
- *   OCL_LAYER_OPTIONS=TEXT   more build options, as -cl-unsafe-math-optimizations for inexact division
+ *   OCL_LAYER_OPTIONS=TEXT   more build options, as a careless host gives
+ *   OCL_LAYER_INEXACT=...    division and functions as inexact as they may be: ocl_inexact.c
  *
  * Reported: "group N" the largest work-group launched, "pairs_most N" and "pairs N" what one launch of a pairwise fold
  * covered at most, and all together. Build options that relax or demand exact arithmetic are rejected. */
@@ -13,6 +14,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ocl_inexact.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long align_bits, most_group;
@@ -35,6 +38,7 @@ void model_settings(void) {
     align_bits = align ? atol(align) : 0;
     no_double = is("OCL_LAYER_DOUBLE", "0");
     flush = is("OCL_LAYER_DENORMALS", "0");
+    inexact_settings();
     timer = text_of("OCL_LAYER_TIMER");
     more_options = text_of("OCL_LAYER_OPTIONS");
 }
@@ -67,15 +71,22 @@ void model_device_info(cl_device_info what, size_t size, void *value) {
 cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths) {
     static _Thread_local const char *text[64];
     static _Thread_local size_t length[64];
-    if (!no_double || *count >= sizeof text / sizeof *text)
+    static _Thread_local char *changed;
+    cl_uint used = 0;
+    free(changed);
+    changed = inexact_source(*count, *parts, *lengths);
+    if ((!changed && !no_double) || *count >= sizeof text / sizeof *text)
         return CL_SUCCESS;
-    text[0] = "#define double this_device_has_no_double\n";
-    length[0] = 0;
-    for (cl_uint i = 0; i < *count; i++) {
-        text[i + 1] = (*parts)[i];
-        length[i + 1] = *lengths ? (*lengths)[i] : 0;
+    memset(length, 0, sizeof length);
+    if (no_double)
+        text[used++] = "#define double this_device_has_no_double\n";
+    if (changed)
+        text[used++] = changed;
+    for (cl_uint i = 0; i < *count && !changed; i++, used++) {
+        text[used] = (*parts)[i];
+        length[used] = *lengths ? (*lengths)[i] : 0;
     }
-    ++*count;
+    *count = used;
     *parts = text;
     *lengths = length;
     return CL_SUCCESS;

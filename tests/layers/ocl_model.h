@@ -18,7 +18,7 @@ bool model_clock(cl_profiling_info what, size_t size, void *value, cl_int *code)
 /* A sub-buffer that starts where the device cannot. */
 bool model_misaligned(cl_buffer_create_type type, const void *region);
 
-/* Puts a line in front of a program's text. */
+/* Puts a line in front of a program's text, or makes it less exact. */
 cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths);
 /* False: the options assume arithmetic that not every device has. `given` becomes what the driver gets. */
 bool model_options(char *room, size_t size, const char **given);
