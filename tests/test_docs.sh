@@ -125,7 +125,7 @@ for page in {README,CONTRIBUTING,SECURITY,CHANGELOG}.md $(cd "$SOURCE_DIR" && ec
     done <files
 done
 left=$(wc -l <"$NOT_RUN")
-[ "$((ran - left))" -gt 45 ] || fail "only $((ran - left)) commands were run"
+[ "$((ran - left))" -gt 55 ] || fail "only $((ran - left)) commands were run"
 sed 's/^/not run: /' "$NOT_RUN"
 echo "$((ran - left)) commands run, $left not for the reasons above; $mentioned in the text understood;" \
     "$linked links, $named files"
