@@ -75,6 +75,9 @@ int terminal_width(void);
 /* "16.0 GiB", "640 B"; the text lives until the next call in this thread but three. */
 const char *bytes_text(uint64_t bytes);
 
+/* "2 h 05 min", "3 min 20 s", "12 s", "0.4 s"; lives until the next call in this thread. */
+const char *time_text(double seconds);
+
 /* A table: cells[row * columns + column], the first row the heads; columns as wide as their widest cell. On a terminal
  * too narrow for it, cells of column `shrink` are cut with "...", then those of the widest columns. `right` has a bit
  * for each column flushed right. */

@@ -89,18 +89,6 @@ static void command_text(lab_text *out, const S *o) {
 
 /* ---- while it runs ---- */
 
-static const char *duration_text(double seconds) {
-    static char text[32];
-    int64_t s = (int64_t)(seconds + 0.5);
-    if (s >= 3600)
-        snprintf(text, sizeof text, "%" PRId64 " h %02" PRId64 " min", s / 3600, s / 60 % 60);
-    else if (s >= 60)
-        snprintf(text, sizeof text, "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
-    else
-        snprintf(text, sizeof text, "%.1f s", seconds);
-    return text;
-}
-
 static void on_progress(void *user, const lab_progress *p) {
     char runs[200] = "", left[64] = "";
     size_t used = 0;
@@ -116,7 +104,7 @@ static void on_progress(void *user, const lab_progress *p) {
         used = strlen(runs);
     }
     if (!isnan(p->seconds_left))
-        snprintf(left, sizeof left, ", %s left", duration_text(p->seconds_left));
+        snprintf(left, sizeof left, ", %s left", time_text(p->seconds_left));
     progress("%" PRId64 "/%" PRId64 " runs%s%s%s  %s", p->done, p->total, p->failed ? ", failed " : "",
              p->failed ? count_text(p->failed) : "", left, runs);
 }
@@ -182,7 +170,7 @@ static fathom_status print_result(const S *o, const lab_recipe *recipe, const la
             printf(", %" PRId64 " of them before", r->before);
         if (r->failed)
             printf(", %" PRId64 " failed", r->failed);
-        printf(", in %s\n", duration_text(r->seconds));
+        printf(", in %s\n", time_text(r->seconds));
         say("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
         return status;
     }

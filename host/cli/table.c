@@ -1,4 +1,5 @@
-/* table.c - text laid out for people: columns, lines broken at spaces, sizes. */
+/* table.c - text laid out for people: columns, lines broken at spaces, sizes, times. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -69,6 +70,18 @@ const char *bytes_text(uint64_t bytes) {
     for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
         value /= 1024;
     snprintf(text, sizeof ring[0], unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+const char *time_text(double seconds) {
+    static _Thread_local char text[32];
+    int64_t s = (int64_t)(seconds + 0.5);
+    if (s >= 3600)
+        snprintf(text, sizeof text, "%" PRId64 " h %02" PRId64 " min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        snprintf(text, sizeof text, "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
+    else
+        snprintf(text, sizeof text, s >= 10 ? "%.0f s" : "%.1f s", seconds);
     return text;
 }
 

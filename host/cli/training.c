@@ -31,18 +31,6 @@ static char *text_room(void) {
     return rooms[next = (next + 1) % 8];
 }
 
-static const char *left_text(double seconds) {
-    static char text[32];
-    int64_t s = (int64_t)(seconds + 0.5);
-    if (s >= 3600)
-        snprintf(text, sizeof text, "%" PRId64 " h %02" PRId64 " min", s / 3600, s / 60 % 60);
-    else if (s >= 60)
-        snprintf(text, sizeof text, "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
-    else
-        snprintf(text, sizeof text, "%" PRId64 " s", s);
-    return text;
-}
-
 /* Percentages without their sign, so that the line fits into 80 columns. */
 static const char *short_text(double fraction) {
     char *text = text_room();
@@ -58,7 +46,7 @@ static int on_epoch(void *user, const fathom_epoch *e) {
     snprintf(numbers, sizeof numbers, "epoch %" PRId64 "/%" PRId64 " loss %.4f train %s val %s best %s%%", e->epoch,
              e->epochs, e->loss, short_text(e->train_accuracy), short_text(e->val_accuracy), short_text(e->best_val));
     if (isnan(e->candidate))
-        progress("%s %.1f ms %s left", numbers, e->ms, left_text(e->seconds_left));
+        progress("%s %.1f ms %s left", numbers, e->ms, time_text(e->seconds_left));
     else
         progress("lambda %g: %s", e->candidate, numbers);
     return stops != 0;
