@@ -92,7 +92,7 @@ done
 # shellcheck disable=SC2086
 "$FATHOM" ${sweep/--epochs 40/--epochs 20000} busy >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 200); do [ ! -e busy/sweep.json ] || break; sleep 0.05; done
+await busy/sweep.json
 # shellcheck disable=SC2086
 expect_exit 1 "$FATHOM" ${sweep/--epochs 40/--epochs 20000} busy
 grep -q 'another sweep is running in this folder' err || fail "two sweeps in one folder: $(cat err)"

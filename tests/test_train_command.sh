@@ -47,10 +47,7 @@ grep -q '^memory in all' out || fail "--dry-run does not show the memory: $(cat 
 train --epochs 4000 --out whole --quiet >/dev/null
 "$FATHOM" train --data karate --layers 3 --threads 1 --epochs 4000 --out broken --quiet --checkpoint-every 10 >/dev/null 2>err &
 pid=$!
-for _ in $(seq 500); do
-    [ ! -e broken/state.safetensors ] || break
-    sleep 0.02
-done
+await broken/state.safetensors
 kill -INT "$pid"
 got=0 && wait "$pid" || got=$?
 same "$got" 130 "exit code after Ctrl-C"
@@ -71,10 +68,7 @@ cmp whole/state.safetensors broken/state.safetensors || fail "the resumed run ha
 [ "$(lines whole)" = "$(lines broken)" ] || fail "the resumed run has other epochs"
 "$FATHOM" train --epochs 100000 --layers 30 --threads 1 --json --quiet --out once >out 2>err &
 pid=$!
-for _ in $(seq 500); do # not before it trains: on a slow machine starting may take longer than any fixed time
-    [ ! -e once/epochs.jsonl ] || break
-    sleep 0.02
-done
+await once/epochs.jsonl
 kill -INT "$pid"
 got=0 && wait "$pid" || got=$?
 same "$got" 130 "exit code after Ctrl-C with --json"
@@ -83,10 +77,7 @@ same "$(field "d['status'], d['error']['code']" out)" "('interrupted', 130)" "st
 # --- Ctrl-C twice: at once, and what is on the disk is whole
 "$FATHOM" train --layers 600 --threads 1 --out twice --quiet >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 200); do
-    [ ! -e twice/epochs.jsonl ] || break
-    sleep 0.05
-done
+await twice/epochs.jsonl
 kill -INT "$pid"
 kill -TERM "$pid"
 got=0 && wait "$pid" || got=$?
@@ -148,10 +139,7 @@ expect_exit 0 train --epochs 2 --out never --quiet # a run that never began left
 # --- one process at a time
 "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --out busy --quiet >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 200); do
-    [ ! -e busy/run.json ] || break
-    sleep 0.05
-done
+await busy/run.json
 expect_exit 2 "$FATHOM" train --out busy --resume --quiet
 grep -q 'another process is writing' err || fail "two processes in one folder: $(cat err)"
 kill -KILL "$pid"

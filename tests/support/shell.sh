@@ -24,6 +24,14 @@ expect_exit() {
     [ "$got" = "$wanted" ] || fail "'$*' exited with $got instead of $wanted: $(cat out err)"
 }
 
+# await FILE: until a run has written it, at most ten seconds; no fixed time is right on a slow machine.
+await() {
+    for _ in $(seq 500); do
+        [ ! -e "$1" ] || break
+        sleep 0.02
+    done
+}
+
 # need_command: for tests of the command itself.
 need_command() {
     [ -x "${FATHOM:-}" ] || skip "the command is not built"
