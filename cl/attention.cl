@@ -34,7 +34,7 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *p
     for (long e = begin; e < end; e++)
         most = fmax(most, leaky(s[so + idx[io + e]] + here, slope));
     for (long e = begin; e < end; e++) {
-        float p = exp(leaky(s[so + idx[io + e]] + here, slope) - most);
+        float p = exp_one(leaky(s[so + idx[io + e]] + here, slope) - most);
         alpha[ao + (has_eid ? eid[eo + e] : e)] = p;
         sum += p;
     }

@@ -94,8 +94,8 @@ static inline float most4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); 
 
 /* COLUMNS: how many columns of a row a work-item takes at once. 4 on GPUs, where neighbouring items read neighbouring
  * columns; 16 on CPUs, where an item's vector is a register. `wide` is that vector, with the calls above for it:
- * load_wide, load_inside, store_wide, act_wide, sum_wide, most_wide (the largest); LOAD and STORE for whole ones, LANES
- * 0, 1, 2 ..
+ * load_wide, load_inside, store_wide, act_wide, sum_wide, most_wide (the largest), exp_wide; LOAD and STORE for whole
+ * ones, LANES 0, 1, 2 ..
  */
 #ifndef COLUMNS
 #define COLUMNS 4
@@ -113,6 +113,8 @@ typedef int4 wide_int;
 #define act_wide act_of
 #define sum_wide sum4
 #define most_wide most4
+#define exp_wide(x) exp(x)
+#define exp_one(x) exp(x)
 #elif COLUMNS == 16
 typedef float16 wide;
 typedef int16 wide_int;
@@ -208,8 +210,40 @@ static inline __attribute__((always_inline)) float most_wide(wide v) {
     float8 half_most = max(v.lo, v.hi);
     return most4(max(half_most.lo, half_most.hi));
 }
+/* e^x for x <= 0, as the loops of the CPU back end do it (vf_exp2 in simd.h tells why it holds): a driver's own for 16
+ * columns takes twice as long. */
+static inline __attribute__((always_inline)) wide exp_wide(wide x) {
+    const float whole = 12582912.0f + 127.0f;
+    x = max((wide)(-127.0f), x * 1.44269504f);
+    wide k = x + whole, r = x - (k - whole), p = fma(r, (wide)(0.000154614447f), (wide)(0.00134004282f));
+    p = fma(p, r, (wide)(0.00961805668f));
+    p = fma(p, r, (wide)(0.0555032723f));
+    p = fma(p, r, (wide)(0.240226509f));
+    p = fma(p, r, (wide)(0.693147207f));
+    return fma(p, r, (wide)(1.0f)) * as_float16(as_uint16(k) << 23);
+}
+#define exp_one(x) exp_wide((wide)(x)).s0
 #else
 #error "COLUMNS is 4 or 16"
 #endif
+
+/* A tile of four rows and COLUMNS columns of a product, c0 .. c3: rows a0 .. a3 of the left factor, entries `ak` apart,
+ * times `count` rows of the right one, the first at `row`, `ld` apart, each read as LOAD_B says. */
+#define TILE_STEPS(count, ak, ld, LOAD_B) \
+    for (uint t = 0; t < (count); t++) {  \
+        wide v = LOAD_B;                  \
+        c0 = fma((wide)(*a0), v, c0);     \
+        c1 = fma((wide)(*a1), v, c1);     \
+        c2 = fma((wide)(*a2), v, c2);     \
+        c3 = fma((wide)(*a3), v, c3);     \
+        a0 += ak;                         \
+        a1 += ak;                         \
+        a2 += ak;                         \
+        a3 += ak;                         \
+        row += ld;                        \
+    }
+
+/* Row r of a tile. */
+#define TILE_ROW(r) ((r) < 2 ? ((r) == 0 ? c0 : c1) : ((r) == 2 ? c2 : c3))
 
 #endif

@@ -3,24 +3,6 @@
  * result, in one launch; the same for longer ones, in blocks of the inner dimension that are added up after. */
 #include "common.h"
 
-/* Adds to the tile c0 .. c3: rows a0 .. a3 of op(a), entries `ak` apart, times `count` rows of b, `ld` apart. */
-#define TILE_STEPS(count, LOAD_B)        \
-    for (uint t = 0; t < (count); t++) { \
-        wide v = LOAD_B;                 \
-        c0 = fma((wide)(*a0), v, c0);    \
-        c1 = fma((wide)(*a1), v, c1);    \
-        c2 = fma((wide)(*a2), v, c2);    \
-        c3 = fma((wide)(*a3), v, c3);    \
-        a0 += ak;                        \
-        a1 += ak;                        \
-        a2 += ak;                        \
-        a3 += ak;                        \
-        row += ld;                       \
-    }
-
-/* Row r of a tile. */
-#define TILE_ROW(r) ((r) < 2 ? ((r) == 0 ? c0 : c1) : ((r) == 2 ? c2 : c3))
-
 /* Computes: c = alpha op(a) op(b) + beta c; op(a)_ik = a[i ai + k ak], op(b)_kj = b[k bk + j bj].
  * Shapes: c m x n, k inner.   Launch: a work-group per block of `per` rows of c, a multiple of 4.
  * Memory: with `copy` room k x pad for a work-group: op(b), its rows padded with 0 to whole vectors; else bj is 1 and n
@@ -45,7 +27,7 @@ __kernel void gemm_rows(__global float *c, long co, long cld, __global const flo
         __global const float *a0 = a + ao + (long)r * ai, *a1 = a0 + (rows > 1 ? ai : 0),
                              *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0), *row = from + j;
         wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-        TILE_STEPS(k, LOAD(row))
+        TILE_STEPS(k, ak, ld, LOAD(row))
         __global float *to = c + co + (long)r * cld;
         for (uint q = 0; q < rows; q++, to += cld) {
             wide v = alpha * TILE_ROW(q);
@@ -70,7 +52,7 @@ __kernel void gemm_inner(__global float *c, long co, long cld, __global const fl
                          *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0),
                          *row = b + bo + (long)first * ld;
     wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-    TILE_STEPS(count, load_wide(row, j, n))
+    TILE_STEPS(count, ak, ld, load_wide(row, j, n))
     STORE(c0, mine);
     STORE(c1, mine + COLUMNS);
     STORE(c2, mine + 2 * COLUMNS);
@@ -103,7 +85,7 @@ __kernel void gemm_blocks(__global float *p, long po, __global const float *a, l
                          *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0),
                          *row = b + bo + (long)first * ld;
     wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-    TILE_STEPS(count, load_wide(row, j, n))
+    TILE_STEPS(count, ak, ld, load_wide(row, j, n))
     __global float *to = p + po + ((long)get_global_id(1) * m + r) * n;
     for (uint q = 0; q < rows; q++, to += n)
         store_wide(TILE_ROW(q), to, j, n);

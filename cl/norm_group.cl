@@ -11,55 +11,51 @@
 #define PAIRS (COLUMNS == 16)
 
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).   Shapes: s n x G, h n x d, u G x d, c 1 x G.
- * Launch: a work-group per block of `per` rows, an item per row.   Memory: room d x COLUMNS for a work-group: u of
- * COLUMNS groups, transposed, lanes past G repeat the last; s holds the logits when G is more than that.
- * Order: even columns rising, odd ones apart; groups in lanes. */
+ * Launch: a work-group per block of `per` rows, an item per four rows.   Memory: room (d + 1) x COLUMNS for a
+ * work-group: u of COLUMNS groups, transposed, then c, lanes past G repeat the last; s holds the logits when G is more
+ * than that.   Order: columns rising; groups in lanes. */
 __kernel void group_assign(__global float *s, long so, long sld, __global const float *h, long ho, long hld,
                            __global const float *u, long uo, __global const float *c, long co, uint has_c,
                            __global float *room, long ro, uint n, uint d, uint groups, uint per) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), last = groups - 1;
     ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
-    __global float *ut = room + ro + (long)(b * d * COLUMNS);
+    __global float *ut = room + ro + (long)(b * (d + 1) * COLUMNS), *shift = ut + (long)d * COLUMNS;
     for (uint first = 0; first < groups; first += COLUMNS) {
         barrier(CLK_GLOBAL_MEM_FENCE);
-        for (uint i = me; i < d * COLUMNS; i += size)
-            ut[i] = u[uo + (long)min(first + i % COLUMNS, last) * d + i / COLUMNS];
+        for (uint i = me; i < (d + 1) * COLUMNS; i += size) {
+            uint g = min(first + i % COLUMNS, last), j = i / COLUMNS;
+            ut[i] = j < d ? u[uo + (long)g * d + j] : has_c ? c[co + g] : 0.0f;
+        }
         barrier(CLK_GLOBAL_MEM_FENCE);
-        wide start = has_c ? load_wide(c + co, first, groups) : (wide)(0.0f);
-        if (first + COLUMNS > groups && has_c)
-            start = select(start, (wide)(c[co + last]), LANES + (int)first > (int)last);
-        for (ulong v = begin + me; v < end; v += size) {
-            __global const float *row = h + ho + (long)v * hld;
+        for (ulong v = begin + 4 * me; v < end; v += 4 * size) {
+            uint rows = (uint)min((ulong)4, end - v);
+            __global const float *a0 = h + ho + (long)v * hld, *a1 = a0 + (rows > 1 ? hld : 0),
+                                 *a2 = a0 + (rows > 2 ? 2 * hld : 0), *a3 = a0 + (rows > 3 ? 3 * hld : 0), *row = ut;
+            wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+#pragma unroll 1
+            TILE_STEPS(d, 1, COLUMNS, LOAD(row))
             __global float *out = s + so + (long)v * sld;
-            wide z = start, odd = (wide)(0.0f);
-            uint j = 0;
-            for (; j + 4 <= d; j += 4) {
-                float4 x = vload4(0, row + j);
-                __global const float *at = ut + j * COLUMNS;
-                z = fma((wide)(x.x), LOAD(at), z);
-                odd = fma((wide)(x.y), LOAD(at + COLUMNS), odd);
-                z = fma((wide)(x.z), LOAD(at + 2 * COLUMNS), z);
-                odd = fma((wide)(x.w), LOAD(at + 3 * COLUMNS), odd);
+#pragma unroll 1
+            for (uint r = 0; r < rows; r++, out += sld) {
+                wide z = TILE_ROW(r) + LOAD(shift);
+                if (groups <= COLUMNS) {
+                    wide p = exp_wide(z - most_wide(z));
+                    p = select(p, (wide)(0.0f), LANES >= (int)groups);
+                    float sum = sum_wide(p);
+                    z = sum == 1.0f ? p : p / sum; /* one group: x / 1 need not be x */
+                }
+                store_wide(z, out, first, groups);
             }
-            for (; j < d; j++)
-                z = fma((wide)(row[j]), LOAD(ut + j * COLUMNS), z);
-            z += odd;
-            if (groups <= COLUMNS) {
-                wide p = exp(z - most_wide(z));
-                p = select(p, (wide)(0.0f), LANES >= (int)groups);
-                float sum = sum_wide(p);
-                z = sum == 1.0f ? p : p / sum; /* one group: x / 1 need not be x */
-            }
-            store_wide(z, out, first, groups);
         }
     }
+    barrier(CLK_GLOBAL_MEM_FENCE); /* the logits of these rows may be another item's */
     for (ulong v = begin + me; v < end && groups > COLUMNS; v += size) {
         __global float *out = s + so + (long)v * sld;
         float most = -INFINITY, sum = 0.0f;
         for (uint g = 0; g < groups; g++)
             most = fmax(most, out[g]);
         for (uint g = 0; g < groups; g += COLUMNS) {
-            wide p = exp(load_wide(out, g, groups) - most);
+            wide p = exp_wide(load_wide(out, g, groups) - most);
             store_wide(p, out, g, groups);
             sum += sum_wide(select(p, (wide)(0.0f), LANES + (int)g >= (int)groups));
         }
@@ -176,8 +172,8 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
 
 /* Computes: y = act(h (1 + lambda sum_g s_vg A_gj) + lambda b_j), A = gamma r, r = (var + eps)^-1/2,
  * b_j = sum_g (beta_gj - A_gj mean_gj).   Shapes: y and h n x d, s n x G, the others G x d; y may be h.
- * Launch: a work-group per block of `per` rows, an item per row and COLUMNS columns.   Memory: room (G + 1) x pad for a
- * work-group: A, then b.   Order: groups rising. */
+ * Launch: a work-group per block of `per` rows, an item per four rows and COLUMNS columns.   Memory: room (G + 1) x
+ * pad for a work-group: A, then b.   Order: groups rising. */
 __kernel void group_apply(__global float *y, long yo, long yld, __global const float *h, long ho, long hld,
                           __global const float *s, long so, long sld, __global const float *mean, long mo,
                           __global const float *var, long vo, __global const float *gamma, long go,
@@ -202,16 +198,19 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
         STORE(lambda * sum, shift + j);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
-    ulong items = (min((ulong)n, begin + per) - begin) * across;
-    for (ulong i = me; i < items; i += size) {
-        ulong r = row_of(i, across), v = begin + r;
-        uint j = COLUMNS * (uint)(i - r * across);
-        __global const float *sv = s + so + (long)v * sld, *kg = k + j;
-        wide sum = (wide)(0.0f);
-        for (uint g = 0; g < groups; g++, kg += pad)
-            sum = fma((wide)(sv[g]), LOAD(kg), sum);
-        wide x = load_wide(h + ho + (long)v * hld, j, d);
-        store_wide(act_wide(x + fma(lambda * x, sum, LOAD(shift + j)), v * d + j, act), y + yo + (long)v * yld, j, d);
+    ulong end = min((ulong)n, begin + per), tiles = (end - begin + 3) / 4 * across;
+    for (ulong i = me; i < tiles; i += size) {
+        ulong down = row_of(i, across), v = begin + 4 * down;
+        uint j = COLUMNS * (uint)(i - down * across), rows = (uint)min((ulong)4, end - v);
+        __global const float *a0 = s + so + (long)v * sld, *a1 = a0 + (rows > 1 ? sld : 0),
+                             *a2 = a0 + (rows > 2 ? 2 * sld : 0), *a3 = a0 + (rows > 3 ? 3 * sld : 0), *row = k + j;
+        wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+        TILE_STEPS(groups, 1, pad, LOAD(row))
+        for (uint r = 0; r < rows; r++, v++) {
+            wide x = load_wide(h + ho + (long)v * hld, j, d);
+            store_wide(act_wide(x + fma(lambda * x, TILE_ROW(r), LOAD(shift + j)), v * d + j, act),
+                       y + yo + (long)v * yld, j, d);
+        }
     }
 }
 
@@ -335,17 +334,55 @@ __kernel void group_sums_combine(__global float *db, long dbo, __global float *q
                var + vo + at, eps, j, d);
 }
 
+/* What depends on (g, j) alone in the backward pass: A, E, mean and u of group g, COLUMNS columns from c on, rows of k
+ * `pad` apart. r^3 is divided by, not multiplied with: fewer roundings. */
+static inline void store_factors(__global float *k, uint pad, uint g, uint c, uint d, __global const float *mean,
+                                 __global const float *var, __global const float *gamma, __global const float *u,
+                                 __global const float *q, uint n, float eps) {
+    long at = (long)g * d;
+    wide spread = load_wide(var + at, c, d) + eps, root = sqrt(spread), scale = load_wide(gamma + at, c, d);
+    __global float *to = k + 4 * (long)g * pad + c;
+    STORE(scale / root, to);
+    STORE(-scale * load_wide(q + at, c, d) / (spread * root * (float)n), to + pad);
+    STORE(load_wide(mean + at, c, d), to + 2 * pad);
+    STORE(load_wide(u + at, c, d), to + 3 * pad);
+}
+
+#if COLUMNS == 16
+/* ds of COLUMNS groups of a row, one in each lane, so that nothing is summed over lanes; at each column j the row of
+ * `at` has A, E and mean of these groups, `wg` apart.   Order: even columns rising, odd ones apart. */
+static inline __attribute__((always_inline)) wide ds_of(__global const float *at, uint wg, __global const float *hv,
+                                                        __global const float *gv, __global const float *each, uint d,
+                                                        float lambda, wide share) {
+    wide sum = (wide)(0.0f), odd = sum;
+    uint j = 0;
+    for (; j + 2 <= d; j += 2, at += 6 * wg) {
+        wide x = (wide)(hv[j]), c = (wide)(lambda * gv[j] - each[j]);
+        wide x1 = (wide)(hv[j + 1]), c1 = (wide)(lambda * gv[j + 1] - each[j + 1]);
+        sum = fma(x, fma(LOAD(at), c, LOAD(at + wg) * fma(share, x, -LOAD(at + 2 * wg))), sum);
+        odd = fma(x1, fma(LOAD(at + 3 * wg), c1, LOAD(at + 4 * wg) * fma(share, x1, -LOAD(at + 5 * wg))), odd);
+    }
+    if (j < d) {
+        wide x = (wide)(hv[j]), c = (wide)(lambda * gv[j] - each[j]);
+        sum = fma(x, fma(LOAD(at), c, LOAD(at + wg) * fma(share, x, -LOAD(at + 2 * wg))), sum);
+    }
+    return sum + odd;
+}
+#endif
+
 /* Computes, with A = gamma r and E = (2/n) D, D = -1/2 r^3 gamma q:
  *   dt_vgj = A_gj (lambda go_vj - db_j / n) + E_gj (t_vgj - mean_gj), ds_vg = sum_j H_vj dt_vgj,
  *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
  *   and per block p[b][g] = sum_v gz_vg.
- * The first difference is taken before it is multiplied, since its parts can be nearly equal; r^3 is divided by, not
- * multiplied with: fewer roundings.   Shapes: gh, go, h n x d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d,
- * p blocks x G; gh may be go.   Launch: a work-group per block of `per` rows; `team` items, a power of two, share a
- * row, COLUMNS columns each at a time, so size / team rows go at once.   Memory: room (4 G + 1) x pad + (2 size + 1) x
- * wg for a work-group, wg = COLUMNS ceil(G / COLUMNS): A, E, mean, u of each group, db / n; then for each item, groups
- * side by side, its part of ds (later gz) and S; then the sum of gz.
- * Order: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team. */
+ * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, h n x
+ * d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go.   Launch: a work-group per block
+ * of `per` rows. On GPUs `team` items, a power of two, share a row, COLUMNS columns each at a time, so size / team rows
+ * go at once; on CPUs an item has rows of its own, and ds has groups in lanes.
+ * Memory: for a work-group A, E, mean, u of each group and db / n: room (4 G + 1) x pad. Then, wg = COLUMNS ceil(G /
+ * COLUMNS), on GPUs (2 size + 1) x wg: for each item, groups side by side, its part of ds (later gz) and S; the sum of
+ * gz. On CPUs (3 d + size) x wg: A, E, mean of all groups for each column; for each item its sum of gz.
+ * Order: GPUs: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team;
+ * CPUs: columns as ds_of, groups rising, rows of an item rising, items rising. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
                                   __global float *p, long po, __global const float *go, long goo, long gold,
                                   __global const float *h, long ho, long hld, __global const float *s, long so,
@@ -354,6 +391,67 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
                                   __global const float *db, long dbo, __global const float *q, long qo,
                                   __global float *room, long ro, uint n, uint d, uint groups, uint per, uint team,
                                   float eps, float lambda) {
+#if COLUMNS == 16
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS;
+    ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
+    __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (3 * (ulong)d + size) * wg));
+    __global float *each = k + 4 * (long)groups * pad, *across_groups = each + pad;
+    __global float *sums = across_groups + 3 * (long)d * wg, *mine = sums + (long)me * wg;
+    for (uint i = me; i < groups * across; i += size) {
+        uint g = i / across, c = COLUMNS * (i - g * across);
+        store_factors(k, pad, g, c, d, mean + mo, var + vo, gamma + gao, u + uo, q + qo, n, eps);
+    }
+    for (uint i = me; i < across; i += size)
+        STORE(load_wide(db + dbo, COLUMNS * i, d) * inverse_of(n), each + COLUMNS * i);
+    for (uint g = 0; g < wg; g += COLUMNS)
+        STORE((wide)(0.0f), mine + g);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint i = me; i < 3 * d; i += size)
+        for (uint g = 0; g < wg; g++)
+            across_groups[(long)i * wg + g] = g < groups ? k[(4 * (long)g + i % 3) * pad + i / 3] : 0.0f;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (ulong v = begin + me; v < end; v += size) {
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
+        __global const float *sv = s + so + (long)v * sld;
+        __global float *zv = gz + gzo + (long)v * gzld;
+        wide share = load_wide(sv, 0, groups), ds = ds_of(across_groups, wg, hv, gv, each, d, lambda, share);
+        float dot_s = sum_wide(ds * share);
+        for (uint g = COLUMNS; g < groups; g += COLUMNS) {
+            wide more = load_wide(sv, g, groups);
+            wide z = ds_of(across_groups + g, wg, hv, gv, each, d, lambda, more);
+            dot_s += sum_wide(z * more);
+            store_wide(z, zv, g, groups);
+        }
+        ds = share * (ds - dot_s);
+        store_wide(ds, zv, 0, groups);
+        STORE(LOAD(mine) + ds, mine);
+        for (uint g = COLUMNS; g < groups; g += COLUMNS) {
+            wide z = load_wide(sv, g, groups) * (load_wide(zv, g, groups) - dot_s);
+            store_wide(z, zv, g, groups);
+            STORE(LOAD(mine + g) + z, mine + g);
+        }
+        for (uint j = 0; j < d; j += COLUMNS) {
+            wide x = load_wide(hv, j, d), sum = load_wide(gv, j, d), c = lambda * sum - LOAD(each + j);
+            wide through_u = (wide)(0.0f);
+            __global const float *at = k + j;
+            for (uint g = 0; g < groups; g++, at += 4 * pad) {
+                wide share = (wide)(sv[g]);
+                sum = fma(share, fma(LOAD(at), c, LOAD(at + pad) * fma(share, x, -LOAD(at + 2 * pad))), sum);
+                through_u = fma((wide)(zv[g]), LOAD(at + 3 * pad), through_u);
+            }
+            store_wide(sum + through_u, gh + gho + (long)v * ghld, j, d);
+        }
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size) {
+        wide sum = (wide)(0.0f);
+        for (uint i = 0; i < size; i++)
+            sum += LOAD(sums + (long)i * wg + g);
+        store_wide(sum, p + po + (long)(b * groups), g, groups);
+    }
+#else
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), at_once = size / team, t = me % team;
     uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
     uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS, members = min(team, across), j = COLUMNS * t;
@@ -365,14 +463,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     uint mine = me * wg, ours = mine - t * wg; /* where the parts of an item and of its row's first item begin */
     for (uint i = me; i < groups * across; i += size) {
         uint g = i / across, c = COLUMNS * (i - g * across);
-        long at = (long)g * d;
-        wide spread = load_wide(var + vo + at, c, d) + eps, root = sqrt(spread);
-        wide scale = load_wide(gamma + gao + at, c, d);
-        __global float *to = k + 4 * (long)g * pad + c;
-        STORE(scale / root, to);
-        STORE(-scale * load_wide(q + qo + at, c, d) / (spread * root * (float)n), to + pad);
-        STORE(load_wide(mean + mo + at, c, d), to + 2 * pad);
-        STORE(load_wide(u + uo + at, c, d), to + 3 * pad);
+        store_factors(k, pad, g, c, d, mean + mo, var + vo, gamma + gao, u + uo, q + qo, n, eps);
     }
     for (uint i = me; i < across; i += size)
         STORE(load_wide(db + dbo, COLUMNS * i, d) * inverse_of(n), each + COLUMNS * i);
@@ -448,4 +539,5 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     }
     for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size)
         store_wide(LOAD(sums + g), p + po + (long)(b * groups), g, groups);
+#endif
 }

@@ -24,14 +24,21 @@ static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profi
     return FATHOM_OK;
 }
 
-/* Sixteen for a CPU whose driver has registers for vectors; llvmpipe has none and takes minutes to compile them. */
-static fathom_status choose_columns(ocl_device *dev, const be_info *info) {
-    cl_uint native = 0;
+/* Asked here once more and strictly: a list may lack an answer, but results must not depend on one that failed.
+ * Sixteen columns for a CPU whose driver has registers for vectors; llvmpipe has none and takes minutes to compile
+ * them. */
+static fathom_status learn_processor(ocl_device *dev) {
+    cl_device_type type = 0;
+    cl_uint units = 0, native = 0;
+    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_TYPE",
+           clGetDeviceInfo(dev->id, CL_DEVICE_TYPE, sizeof type, &type, NULL));
+    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_COMPUTE_UNITS",
+           clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT",
            clGetDeviceInfo(dev->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, NULL));
-    dev->columns = info->kind == BE_OPENCL_CPU && native > 1 ? 16 : 4;
-    if (dev->tuning.columns > 0)
-        dev->columns = dev->tuning.columns;
+    bool cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    dev->rooms = cpu ? 8 * (int64_t)(units > 0 ? units : 1) : 1024;
+    dev->columns = dev->tuning.columns > 0 ? dev->tuning.columns : cpu && native > 1 ? 16 : 4;
     return FATHOM_OK;
 }
 
@@ -45,9 +52,8 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->max_alloc_bytes = info->max_alloc_bytes;
     dev->tuning = options->tuning;
     dev->compiling = options->compiling;
-    dev->rooms = info->kind == BE_OPENCL_CPU ? 8 * (int64_t)(info->compute_units > 0 ? info->compute_units : 1) : 1024;
     TRY_OUT(open_queue(dev, info, options->profile));
-    TRY_OUT(choose_columns(dev, info));
+    TRY_OUT(learn_processor(dev));
     if (options->profile)
         TRY_OUT(ocl_profile_open(dev));
     TRY_OUT(ocl_check_own_gemm(dev));

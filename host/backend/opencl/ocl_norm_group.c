@@ -10,7 +10,7 @@ static int64_t items_of(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blo
 }
 
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, room = d * dev->columns;
+    int64_t n = a->h.rows, d = a->h.cols, room = (d + 1) * dev->columns;
     ocl_blocks blocks = ocl_cut_rows(dev, n, room);
     TRY(ocl_need(dev, K_group_assign));
     TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
@@ -18,12 +18,15 @@ fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
                    VEC(a->c), U32(a->c.buf != NULL), SCRATCH(dev, 0), U32(n), U32(d), U32(a->s.cols), U32(blocks.rows));
 }
 
-/* Up to FEW rows sums over them take one launch, a work-group each; more rows are cut into blocks first. */
-#define FEW 8192
+/* Sums over so few rows that an item has at most FEW take one launch, a work-group each; more rows are cut into blocks
+ * first, which also keeps the rounding of a mean that moves from run to run small. */
+#define FEW 128
+static bool are_few(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
+    return n <= FEW * (int64_t)dev->group[kernel];
+}
 
 static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
-    TRY(ocl_need(dev, K_group_stats_once));
     int64_t size = (int64_t)dev->group[K_group_stats_once];
     TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
     return OCL_RUN(dev, K_group_stats_once, places * size, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
@@ -33,7 +36,8 @@ static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
 
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
-    if (n <= FEW)
+    TRY(ocl_need(dev, K_group_stats_once));
+    if (are_few(dev, K_group_stats_once, n))
         return stats_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, 2 * width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * width)));
@@ -56,7 +60,6 @@ fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
 
 static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
-    TRY(ocl_need(dev, K_group_sums_once));
     int64_t size = (int64_t)dev->group[K_group_sums_once];
     TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
     return OCL_RUN(dev, K_group_sums_once, places * size, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
@@ -66,7 +69,8 @@ static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_arg
 
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = (groups + 1) * d;
-    if (n <= FEW)
+    TRY(ocl_need(dev, K_group_sums_once));
+    if (are_few(dev, K_group_sums_once, n))
         return sums_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
@@ -90,7 +94,8 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     TRY(ocl_need(dev, K_group_backward_rows));
     int64_t size = (int64_t)dev->group[K_group_backward_rows];
-    int64_t room = (4 * groups + 1) * padded(dev, d) + (2 * size + 1) * padded(dev, groups);
+    int64_t each = dev->columns == 16 ? 3 * d + size : 2 * size + 1;
+    int64_t room = (4 * groups + 1) * padded(dev, d) + each * padded(dev, groups);
     ocl_blocks blocks = ocl_cut_rows(dev, n, room);
     int64_t sums = blocks.count * room;
     TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
