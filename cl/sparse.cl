@@ -50,3 +50,55 @@ __kernel void spmm(__global float *y, long yo, long yld, __global const long *pt
         sum += beta * load_wide(z + zo + (long)r * zld, j, d);
     store_wide(sum, y + yo + (long)r * yld, j, d);
 }
+
+/* Computes: y = (A x) op(w), op(w)_kj = w[k wk + j wj], and p = A x when asked; values and ids as above.
+ * Shapes: a rows x K, x K x d, y rows x m, p rows x d.   Launch: a work-group per block of `per` rows, AT_ONCE of them
+ * at a time: an item per row and COLUMNS columns of x, then one per four rows and COLUMNS columns of y. Memory: room d
+ * x pad + AT_ONCE x d for a work-group, pad = COLUMNS ceil(m / COLUMNS): op(w), its rows padded with 0 to whole
+ * vectors; the sums where p is absent.   Order: entries rising, then columns of x rising. */
+#define AT_ONCE 64
+__kernel void aggregate(__global float *y, long yo, long yld, __global float *p, long pofs, long pld, uint has_p,
+                        __global const long *ptr, long po, __global const int *idx, long io, __global const int *eid,
+                        long eo, uint has_eid, __global const float *val, long vo, uint has_val,
+                        __global const float *x, long xo, long xld, __global const float *w, long wo, long wk, long wj,
+                        __global float *room, long ro, uint rows, uint x_rows, uint d, uint m, uint per) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), down = (d + COLUMNS - 1) / COLUMNS;
+    uint across = (m + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    ulong b = get_group_id(0), end = min((ulong)rows, (b + 1) * per);
+    __global float *packed = room + ro + (long)(b * d * (pad + AT_ONCE)), *sums = packed + (long)d * pad;
+    __global const float *stop = x + xo + (long)(x_rows - 1) * xld + d;
+    for (uint i = me; i < d * pad; i += size) {
+        uint k = i / pad, j = i - k * pad;
+        packed[i] = j < m ? w[wo + (long)k * wk + (long)j * wj] : 0.0f;
+    }
+    idx += io;
+    eid += eo;
+    val += vo;
+    x += xo;
+    for (ulong first = b * per; first < end; first += AT_ONCE) {
+        uint here = (uint)min((ulong)AT_ONCE, end - first);
+        __global float *left = has_p ? p + pofs + (long)first * pld : sums;
+        long ld = has_p ? pld : (long)d;
+        for (uint i = me; i < here * down; i += size) {
+            uint r = i / down, j = COLUMNS * (i - r * down);
+            long e = ptr[po + (long)(first + r)], last = ptr[po + (long)(first + r) + 1];
+            wide sum = j + COLUMNS <= d
+                           ? sum_entries(idx, eid, has_eid, val, has_val, x, xld, j, d, true, stop, e, last)
+                           : sum_entries(idx, eid, has_eid, val, has_val, x, xld, j, d, false, stop, e, last);
+            store_wide(sum, left + (long)r * ld, j, d);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (uint i = me; i < (here + 3) / 4 * across; i += size) {
+            uint r = i / across * 4, j = COLUMNS * (i % across), tall = min(4u, here - r);
+            __global const float *a0 = left + (long)r * ld, *a1 = a0 + (tall > 1 ? ld : 0),
+                                 *a2 = a0 + (tall > 2 ? 2 * ld : 0), *a3 = a0 + (tall > 3 ? 3 * ld : 0),
+                                 *row = packed + j;
+            wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+            TILE_STEPS(d, 1, pad, LOAD(row))
+            __global float *to = y + yo + (long)(first + r) * yld;
+            for (uint q = 0; q < tall; q++, to += yld)
+                store_wide(TILE_ROW(q), to, j, m);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+}

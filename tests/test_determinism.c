@@ -46,6 +46,7 @@ static const op_case large[] = {
     CASE(pair_fold_sparse, "large", LONG_SUM, .n = 1003, .d = 500, .k = 7, .a = 1.25f, .first = 100, .rows = 150),
     CASE(mad_fold, "large", LONG_SUM, .n = 2003, .d = 16, .first = 100, .rows = 150),
     CASE(dirichlet, "large", LONG_SUM, .n = 5003, .d = 16, .graph = GRAPH_HUB),
+    CASE(aggregate, "large", LONG_SUM, .n = 5003, .d = 16, .k = 16, .graph = GRAPH_HUB),
 };
 enum { LARGE = sizeof large / sizeof *large };
 

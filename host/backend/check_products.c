@@ -100,6 +100,21 @@ fathom_status be_check_spmm(const be_device *dev, const be_spmm_args *a) {
     END;
 }
 
+fathom_status be_check_aggregate(const be_device *dev, const be_aggregate_args *a) {
+    BEGIN("aggregate");
+    rule_csr(&r, "a", &a->a);
+    rule_mat(&r, "x", a->x, a->a.cols, 0);
+    rule_mat(&r, "w", a->w, a->tw ? 0 : a->x.cols, a->tw ? a->x.cols : 0);
+    rule_mat(&r, "y", a->y, a->a.rows, a->tw ? a->w.rows : a->w.cols);
+    rule(&r, a->x.cols <= BE_NARROW && a->y.cols <= BE_NARROW, "x or y has too many columns");
+    rule_mat_optional(&r, "p", a->p, a->a.rows, a->x.cols);
+    if (a->val.buf && a->a.nnz > 0)
+        rule_vec(&r, "val", a->val, a->a.nnz);
+    rule_output(&r, "y", a->y, NULL);
+    rule_output(&r, "p", a->p, NULL);
+    END;
+}
+
 /* ---- attention ---- */
 
 fathom_status be_check_gat_scores(const be_device *dev, const be_gat_scores_args *a) {

@@ -42,7 +42,8 @@
     X(pair_fold)           \
     X(pair_fold_sparse)    \
     X(mad_fold)            \
-    X(dirichlet)
+    X(dirichlet)           \
+    X(aggregate)
 
 /* -- pointwise -- */
 
@@ -128,6 +129,17 @@ typedef struct be_spmm_args {
     be_drop drop;
     float alpha, beta;
 } be_spmm_args;
+
+/* y_r = (sum_{e in row r} val[id] x_{idx[e]}) op(w), op(w) = w or its transpose; a is R x K, x is K x d, op(w) d x m,
+ * y is R x m; neither d nor m is above BE_NARROW. p [optional]: R x d, the sums themselves. val: as for spmm.
+ * A graph convolution in one sweep, Z = (A H) W, and its gradient gH = (A gZ) W' with gP = A gZ kept for gW. */
+#define BE_NARROW 64
+typedef struct be_aggregate_args {
+    be_mat y, p;
+    be_csr a;
+    be_mat val, x, w;
+    bool tw;
+} be_aggregate_args;
 
 /* -- attention (GAT, one head): row v of the CSR holds v's neighbours u -- */
 

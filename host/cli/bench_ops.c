@@ -26,6 +26,7 @@ COST(fill, 0, 4 * n * d)
 COST(copy, 0, 8 * n * d)
 COST(gemm, 2 * n * d * k, 4 * (n * k + k * d + n * d))
 COST(spmm, 2 * e * d, 4 * (k * d + n * d + 2 * e) + 8 * n)
+COST(aggregate, 2 * e * d + 2 * n * d * k, 4 * (n * d + n * k + d * k + 2 * e) + 8 * n)
 COST(gat_scores, 4 * n * d, 4 * (n * d + 2 * n))
 COST(gat_softmax, 6 * e, 4 * (2 * e + 2 * n) + 8 * n)
 COST(gat_backward_edges, 2 * e * d + 6 * e, 4 * (2 * n * d + 3 * e + 3 * n) + 8 * n)
@@ -94,6 +95,7 @@ static const struct timed {
     ROW(gemm, "gemm, H' G", GRADIENT, .a = 1.0f, .b = 1.0f, .flags = CASE_TA),
     ROW(spmm, "spmm, graph", BY_WIDTH, .a = 1.0f, .graph = GRAPH_LOOPS),
     ROW(spmm, "spmm, features", FEATURES, .a = 1.0f, .rate = 0.6f),
+    ROW(aggregate, "aggregate", TO_WIDTH, .graph = GRAPH_LOOPS),
     ROW(gat_scores, "gat_scores", BY_WIDTH, .a = 1.0f),
     ROW(gat_softmax, "gat_softmax", EDGES, .a = 1.0f, .graph = GRAPH_LOOPS),
     ROW(gat_backward_edges, "gat_backward_edges", BY_WIDTH, .rate = 0.6f, .graph = GRAPH_LOOPS),
@@ -203,6 +205,8 @@ static int64_t entries(const case_job *job) {
     switch (job->c->op) {
     case BE_OP_spmm:
         return job->args.spmm.a.nnz;
+    case BE_OP_aggregate:
+        return job->args.aggregate.a.nnz;
     case BE_OP_gat_softmax:
         return job->args.gat_softmax.a.nnz;
     case BE_OP_gat_backward_edges:

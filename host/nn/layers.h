@@ -35,7 +35,8 @@ typedef struct nn_acts {
 
 typedef struct nn_conv {
     const char *name;
-    bool relu; /* after every layer */
+    bool relu;       /* after every layer */
+    bool keeps_sums; /* backward needs gP and gH at once: a room more */
     /* The widths of layer k. */
     void (*widths)(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k);
     /* Is there dropout on the input of layer k? k = K asks for what comes after the last one. */
@@ -93,13 +94,13 @@ struct nn_model {
     be_mat h0, gh0, first;        /* GCNII, n x d: H0, its gradient, the dropped input of layer 0 */
     be_mat logits[2];             /* GCNII, n x C: evaluation, training */
 
-    be_mat flow_room, product_room; /* n x widest */
-    be_mat flow;                    /* the gradient on its way down: a view of flow_room as wide as the layer */
-    be_mat x_dropped;               /* n x F, dense features only */
-    be_mat gassign, db, q;          /* n x G, 1 x d, G x d */
-    be_mat ge, gs, gt;              /* attention: 1 x entries, 1 x n */
-    be_mat record;                  /* 1 x 4: loss and three counts */
-    be_ints pred;                   /* n */
+    be_mat flow_room, product_room, sums_room; /* n x widest */
+    be_mat flow;           /* the gradient on its way down: a view of flow_room as wide as the layer */
+    be_mat x_dropped;      /* n x F, dense features only */
+    be_mat gassign, db, q; /* n x G, 1 x d, G x d */
+    be_mat ge, gs, gt;     /* attention: 1 x entries, 1 x n */
+    be_mat record;         /* 1 x 4: loss and three counts */
+    be_ints pred;          /* n */
 };
 
 /* The rooms of layer k in this pass, as wide as the layer. */

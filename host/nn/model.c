@@ -78,6 +78,8 @@ static void plan_all(nn_model *m) {
     nn_plan_ints(&m->plan, NN_MEM_SCRATCH, &m->pred, n);
     nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->flow_room, n, wide);
     nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->product_room, n, wide);
+    if (m->conv->keeps_sums && wide <= BE_NARROW)
+        nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->sums_room, n, wide);
     if (m->shape.dense)
         nn_plan_mat(&m->plan, NN_MEM_FEATURES, &m->x_dropped, n, m->shape.features);
     for (int64_t k = 0; k <= layers; k++)

@@ -40,3 +40,20 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
                                     .beta = c->b};
     return FATHOM_OK;
 }
+
+/* The matrix is n x n, x n x d, y n x k; kind 1: with p. */
+fathom_status build_aggregate(case_job *job, const op_case *c) {
+    bool tw = c->flags & CASE_TB;
+    graph g;
+    tensor *y = out(job, "y", c->n, c->k), *p = c->kind == 1 ? out(job, "p", c->n, c->d) : NULL;
+    TRY(make_graph(job, &g, c->n, c->n, c->flags & CASE_TRANSPOSE));
+    tensor *val = c->flags & CASE_BARE ? NULL : in(job, "val", 1, g.nnz), *x = in(job, "x", c->n, c->d);
+    tensor *w = tw ? in(job, "w", c->k, c->d) : in(job, "w", c->d, c->k);
+    TRY(job->status);
+    ref_csr a = oracle_csr(&g);
+    ref_aggregate(y->want, p ? p->want : NULL, &a, values(val), x->v, w->v, tw, c->d, c->k);
+    TRY(job_place(job));
+    job->args.aggregate = (be_aggregate_args){
+        .y = mat(y), .p = mat(p), .a = csr(&g), .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
+    return FATHOM_OK;
+}

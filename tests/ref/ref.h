@@ -32,6 +32,9 @@ void ref_row_normalise(double *y, double *norm, const double *x, be_row_norm kin
 /* dense, sparse: c is m x n, the inner dimension k */
 void ref_gemm(double *c, const double *a, const double *b, bool ta, bool tb, double alpha, double beta, int64_t m,
               int64_t n, int64_t k);
+/* y is rows x m, p rows x d or NULL, op(w) d x m. */
+void ref_aggregate(double *y, double *p, const ref_csr *a, const double *val, const double *x, const double *w, bool tw,
+                   int64_t d, int64_t m);
 void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, const double *z, const be_drop *drop,
               double alpha, double beta, int64_t d);
 

@@ -1,4 +1,4 @@
-/* ref_sparse.c - the oracle of the sparse product. */
+/* ref_sparse.c - the oracles of the sparse product, alone and followed by a dense one. */
 #include "ref/ref.h"
 
 void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, const double *z, const be_drop *drop,
@@ -11,5 +11,21 @@ void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, c
                 sum += (val ? val[id] : 1) * ref_keep(drop, id) * x[a->idx[e] * d + j];
             }
             y[r * d + j] = alpha * sum + (z ? beta * z[r * d + j] : 0);
+        }
+}
+
+void ref_aggregate(double *y, double *p, const ref_csr *a, const double *val, const double *x, const double *w, bool tw,
+                   int64_t d, int64_t m) {
+    for (int64_t i = 0; i < a->rows * m; i++)
+        y[i] = 0;
+    for (int64_t r = 0; r < a->rows; r++)
+        for (int64_t k = 0; k < d; k++) {
+            double sum = 0;
+            for (int64_t e = a->ptr[r]; e < a->ptr[r + 1]; e++)
+                sum += (val ? val[ref_id(a, e)] : 1) * x[a->idx[e] * d + k];
+            if (p)
+                p[r * d + k] = sum;
+            for (int64_t j = 0; j < m; j++)
+                y[r * m + j] += sum * w[tw ? j * d + k : k * m + j];
         }
 }

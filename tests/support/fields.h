@@ -39,6 +39,8 @@ static const field fields[] = {
     OUT(row_normalise, y, "x"), OUT_OPTIONAL(row_normalise, norm, ""), IN(row_normalise, x),
     OUT(gemm, c, ""), IN(gemm, a), IN(gemm, b),
     OUT(spmm, y, "z"), CSR(spmm, a), IN_OPTIONAL(spmm, val), IN(spmm, x), IN_OPTIONAL(spmm, z),
+    OUT(aggregate, y, ""), OUT_OPTIONAL(aggregate, p, ""), CSR(aggregate, a), IN_OPTIONAL(aggregate, val),
+    IN(aggregate, x), IN(aggregate, w),
     OUT(gat_scores, s, ""), OUT(gat_scores, t, ""), IN(gat_scores, z), IN(gat_scores, a_src), IN(gat_scores, a_dst),
     OUT(gat_softmax, alpha, ""), CSR(gat_softmax, a), IN(gat_softmax, s), IN(gat_softmax, t),
     OUT(gat_backward_edges, ge, ""), OUT(gat_backward_edges, gt, ""), CSR(gat_backward_edges, a),

@@ -28,6 +28,7 @@
     K(dense, gemm_blocks)              \
     K(dense, gemm_combine)             \
     K(sparse, spmm)                    \
+    K(sparse, aggregate)               \
     K(attention, gat_scores)           \
     K(attention, gat_softmax)          \
     K(attention, gat_backward_edges)   \

@@ -4,6 +4,7 @@
 #include <cblas.h>
 
 #include "backend/cpu/loops/loops.h"
+#include "backend/cpu/loops/narrow.h"
 
 typedef struct shape {
     int64_t m, n, k;
@@ -14,7 +15,7 @@ INLINE shape shape_of(const be_gemm_args *a) { return (shape){a->c.rows, a->c.co
 /* Which of the four ways a product goes; depends on its shape alone. */
 typedef enum way { ROWS_NARROW, SUM_NARROW, ROWS_BLAS, SUM_BLAS } way;
 
-#define NARROW 64            /* columns of C up to which our own loops are used */
+#define NARROW BE_NARROW     /* columns of C up to which our own loops are used */
 #define PACKED 4096          /* floats of B that are kept packed per thread */
 #define SUM_FLOATS (1 << 22) /* floats of partial sums that SUM_BLAS may take */
 #define BLAS_ROWS 128        /* rows of C per OpenBLAS call */
@@ -34,55 +35,23 @@ INLINE way way_of(const be_gemm_args *a) {
     return a->ta && s.k >= 4 * s.m && sum_blocks_blas(s) > 1 ? SUM_BLAS : ROWS_BLAS;
 }
 
-/* ---- C = A B with a small B: lanes are columns of C ---- */
-
-/* b[k][width] = op(B), columns padded with zeros to whole vectors. */
-static void pack(float *b, const be_gemm_args *a, shape s, int64_t width) {
-    for (int64_t k = 0; k < s.k; k++)
-        for (int64_t j = 0; j < width; j++)
-            b[k * width + j] = j >= s.n ? 0.0f : a->tb ? row(a->b, j)[k] : row(a->b, k)[j];
-}
-
-/* `rows` x `vectors` of C at row r, vector i0; both are constants for the compiler. */
-INLINE void narrow_tile(const be_gemm_args *a, shape s, const float *b, int64_t width, int64_t r, int64_t i0,
-                        const int rows, const int vectors) {
-    vf sum[4][2] = {{{0}}};
-    const float *left[4];
-    for (int v = 0; v < rows; v++)
-        left[v] = row(a->a, r + v);
-    b += i0 * VW;
-    for (int64_t k = 0; k < s.k; k++, b += width) {
-        vf right[2];
-        for (int i = 0; i < vectors; i++)
-            right[i] = vf_load(b + i * VW);
-        for (int v = 0; v < rows; v++)
-            for (int i = 0; i < vectors; i++)
-                sum[v][i] += left[v][k] * right[i];
-    }
-    for (int v = 0; v < rows; v++)
-        for (int i = 0; i < vectors; i++) {
-            vf out = a->alpha * sum[v][i];
-            if (a->beta != 0.0f)
-                out += a->beta * vf_row(row(a->c, r + v), s.n, i0 + i);
-            vf_row_set(row(a->c, r + v), s.n, i0 + i, out);
-        }
-}
+/* ---- C = A B with a small B: narrow.h ---- */
 
 static void rows_narrow(const cpu_team *team, const be_gemm_args *a, shape s) {
-    int64_t vectors = vf_count(s.n), width = vectors * VW;
-    float *b = (float *)(void *)(team->scratch + (size_t)team->id * floats_bytes(s.k * width));
-    pack(b, a, s, width);
+    float *b =
+        (float *)(void *)team->scratch + (size_t)team->id * (floats_bytes(s.k * narrow_width(s.n)) / sizeof(float));
+    narrow_pack(b, a->b, a->tb, s.k, s.n);
     span rows = row_share(team, s.m);
-    int64_t r = rows.begin;
-    for (; r + 4 <= rows.end; r += 4)
-        for (int64_t i = 0; i < vectors; i += 2)
-            if (vectors - i >= 2)
-                narrow_tile(a, s, b, width, r, i, 4, 2);
-            else
-                narrow_tile(a, s, b, width, r, i, 4, 1);
-    for (; r < rows.end; r++)
-        for (int64_t i = 0; i < vectors; i++)
-            narrow_tile(a, s, b, width, r, i, 1, 1);
+    narrow_rows(&(narrow_view){.a = row(a->a, rows.begin),
+                               .b = b,
+                               .c = row(a->c, rows.begin),
+                               .lda = a->a.ld,
+                               .ldc = a->c.ld,
+                               .n = s.n,
+                               .k = s.k,
+                               .alpha = a->alpha,
+                               .beta = a->beta},
+                rows.end - rows.begin);
 }
 
 /* ---- C = A' B, k long: sums by blocks of k ---- */
@@ -168,7 +137,7 @@ SCRATCH(gemm) {
     shape s = shape_of(a);
     switch (way_of(a)) {
     case ROWS_NARROW:
-        return (size_t)threads * floats_bytes(s.k * vf_count(s.n) * VW);
+        return (size_t)threads * floats_bytes(s.k * narrow_width(s.n));
     case SUM_NARROW:
         return floats_bytes(block_count(s.k) * s.m * s.n);
     case SUM_BLAS:

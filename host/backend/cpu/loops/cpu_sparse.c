@@ -2,6 +2,7 @@
  * times weights, and their transposes; Dirichlet energy over edges.
  * Lanes are columns; a row's sum stays in registers over all its entries. */
 #include "backend/cpu/loops/loops.h"
+#include "backend/cpu/loops/narrow.h"
 
 #define TILE 4 /* vectors of columns held at once */
 
@@ -10,7 +11,7 @@ typedef struct spmm_view { /* what the loop over entries needs, out of the argum
     const int32_t *idx, *id, *order; /* id: NULL when entries are their own; order: NULL for rows as they lie */
     const float *weight, *x, *z;     /* weight: NULL for ones; z: NULL for none */
     float *y, alpha, beta;
-    int64_t ldx, ldy, ldz;
+    int64_t ldx, ldy, ldz, first; /* y and z begin with row `first` */
 } spmm_view;
 
 /* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted` and `ids` are
@@ -26,8 +27,8 @@ INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count
             sum[i] += w * vf_load(x + i * VW);
         sum[count - 1] += w * vf_load_n(x + (count - 1) * VW, last);
     }
-    float *y = s->y + r * s->ldy + j0;
-    const float *z = s->z ? s->z + r * s->ldz + j0 : NULL;
+    float *y = s->y + (r - s->first) * s->ldy + j0;
+    const float *z = s->z ? s->z + (r - s->first) * s->ldz + j0 : NULL;
     for (int i = 0; i < count; i++) {
         int part = i < count - 1 ? VW : last;
         vf out = s->alpha * sum[i];
@@ -56,21 +57,18 @@ INLINE void spmm_kind(const spmm_view *s, span rows, int64_t j0, const int count
 /* In short rows a wrong guess of the length costs more than entries that lie apart; in long ones the reverse. */
 #define SHORT 12
 
-static void spmm_rows(const be_spmm_args *a, const float *weight, span rows) {
-    spmm_view s = {.ptr = csr_ptr(&a->a),
-                   .idx = csr_idx(&a->a),
-                   .id = int_data(a->a.eid),
-                   .order = a->a.nnz < SHORT * a->a.rows ? int_data(a->a.order) : NULL,
-                   .weight = weight,
-                   .x = data(a->x),
-                   .z = data(a->z),
-                   .y = data(a->y),
-                   .alpha = a->alpha,
-                   .beta = a->beta,
-                   .ldx = a->x.ld,
-                   .ldy = a->y.ld,
-                   .ldz = a->z.ld};
-    int64_t d = a->x.cols;
+static spmm_view view_of(const be_csr *a, const float *weight, be_mat x) {
+    return (spmm_view){.ptr = csr_ptr(a),
+                       .idx = csr_idx(a),
+                       .id = int_data(a->eid),
+                       .order = a->nnz < SHORT * a->rows ? int_data(a->order) : NULL,
+                       .weight = weight,
+                       .x = data(x),
+                       .ldx = x.ld,
+                       .alpha = 1.0f};
+}
+
+static void spmm_rows(spmm_view s, int64_t d, span rows) {
     for (int64_t j0 = 0; j0 < d; j0 += TILE * VW) {
         int64_t width = d - j0 < TILE * VW ? d - j0 : TILE * VW;
         int last = vf_part(width, vf_count(width) - 1);
@@ -109,7 +107,43 @@ OP(spmm) {
         cpu_barrier(team);
         weight = dropped;
     }
-    spmm_rows(a, weight, csr_share(team, &a->a));
+    spmm_view s = view_of(&a->a, weight, a->x);
+    s.y = data(a->y);
+    s.ldy = a->y.ld;
+    s.z = data(a->z);
+    s.ldz = a->z.ld;
+    s.alpha = a->alpha;
+    s.beta = a->beta;
+    spmm_rows(s, a->x.cols, csr_share(team, &a->a));
+}
+
+/* A window of rows after the other: their sums, into p or a place that stays in the cache, then times w. */
+SCRATCH(aggregate) {
+    return (size_t)threads * (floats_bytes(a->x.cols * narrow_width(a->y.cols)) + floats_bytes(BE_ORDER * a->x.cols));
+}
+OP(aggregate) {
+    int64_t d = a->x.cols, m = a->y.cols;
+    char *mine = team->scratch + (size_t)team->id * aggregate_bytes(a, 1);
+    float *w = take(&mine, d * narrow_width(m)), *sums = take(&mine, BE_ORDER * d);
+    narrow_pack(w, a->w, a->tw, d, m);
+    spmm_view s = view_of(&a->a, a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL, a->x);
+    span windows = csr_windows(team, &a->a);
+    for (int64_t b = windows.begin; b < windows.end; b++) {
+        span rows = {b * BE_ORDER, (b + 1) * BE_ORDER < a->a.rows ? (b + 1) * BE_ORDER : a->a.rows};
+        s.first = rows.begin;
+        s.y = a->p.buf ? row(a->p, rows.begin) : sums;
+        s.ldy = a->p.buf ? a->p.ld : d;
+        spmm_rows(s, d, rows);
+        narrow_rows(&(narrow_view){.a = s.y,
+                                   .b = w,
+                                   .c = row(a->y, rows.begin),
+                                   .lda = s.ldy,
+                                   .ldc = a->y.ld,
+                                   .n = m,
+                                   .k = d,
+                                   .alpha = 1.0f},
+                    rows.end - rows.begin);
+    }
 }
 
 NO_SCRATCH(dirichlet)
