@@ -227,6 +227,10 @@ static inline __attribute__((always_inline)) wide exp_wide(wide x) {
 #error "COLUMNS is 4 or 16"
 #endif
 
+/* Are even and odd rows summed apart, for a CPU to work on both at once? A GPU has other items to work on, and fewer
+ * registers; nor are its loops unrolled here. */
+#define PAIRS (COLUMNS == 16)
+
 /* A tile of four rows and COLUMNS columns of a product, c0 .. c3: rows a0 .. a3 of the left factor, entries `ak` apart,
  * times `count` rows of the right one, the first at `row`, `ld` apart, each read as LOAD_B says. */
 #define TILE_STEPS(count, ak, ld, LOAD_B) \

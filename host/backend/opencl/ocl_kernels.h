@@ -4,64 +4,65 @@
 #ifndef BACKEND_OPENCL_OCL_KERNELS_H
 #define BACKEND_OPENCL_OCL_KERNELS_H
 
-#define OCL_FILES(X) \
-    X(pointwise)     \
-    X(dense)         \
-    X(sparse)        \
-    X(attention)     \
-    X(norm_blocks)   \
-    X(norm_batch)    \
-    X(norm_group)    \
-    X(loss)          \
-    X(optim)         \
+#define OCL_FILES(X)       \
+    X(pointwise)           \
+    X(dense)               \
+    X(sparse)              \
+    X(attention)           \
+    X(norm_blocks)         \
+    X(norm_batch)          \
+    X(norm_group)          \
+    X(norm_group_backward) \
+    X(loss)                \
+    X(optim)               \
     X(pairwise)
 
-#define OCL_KERNELS(K)                 \
-    K(pointwise, fill)                 \
-    K(pointwise, axpby)                \
-    K(pointwise, activate)             \
-    K(pointwise, activate_backward)    \
-    K(pointwise, bias_add)             \
-    K(pointwise, row_normalise)        \
-    K(dense, gemm_rows)                \
-    K(dense, gemm_inner)               \
-    K(dense, gemm_blocks)              \
-    K(dense, gemm_combine)             \
-    K(sparse, spmm)                    \
-    K(sparse, aggregate)               \
-    K(attention, gat_scores)           \
-    K(attention, gat_softmax)          \
-    K(attention, gat_backward_edges)   \
-    K(attention, gat_edge_sums)        \
-    K(attention, gat_backward_rows)    \
-    K(attention, gat_backward_blocks)  \
-    K(norm_blocks, sum_blocks)         \
-    K(norm_blocks, sum_combine)        \
-    K(norm_blocks, stats_combine)      \
-    K(norm_batch, stats_blocks)        \
-    K(norm_batch, norm_sums_blocks)    \
-    K(norm_batch, batch_apply)         \
-    K(norm_batch, batch_backward)      \
-    K(norm_batch, pair_scale)          \
-    K(norm_batch, pair_apply)          \
-    K(norm_batch, pair_backward)       \
-    K(norm_group, group_assign)        \
-    K(norm_group, group_stats_blocks)  \
-    K(norm_group, group_stats_once)    \
-    K(norm_group, group_apply)         \
-    K(norm_group, group_sums_blocks)   \
-    K(norm_group, group_sums_once)     \
-    K(norm_group, group_sums_combine)  \
-    K(norm_group, group_backward_rows) \
-    K(loss, softmax_xent)              \
-    K(loss, loss_sum)                  \
-    K(loss, argmax)                    \
-    K(loss, accuracy)                  \
-    K(optim, adam)                     \
-    K(pairwise, pair_fold)             \
-    K(pairwise, sparse_dots)           \
-    K(pairwise, sparse_fold)           \
-    K(pairwise, mad_fold)              \
+#define OCL_KERNELS(K)                          \
+    K(pointwise, fill)                          \
+    K(pointwise, axpby)                         \
+    K(pointwise, activate)                      \
+    K(pointwise, activate_backward)             \
+    K(pointwise, bias_add)                      \
+    K(pointwise, row_normalise)                 \
+    K(dense, gemm_rows)                         \
+    K(dense, gemm_inner)                        \
+    K(dense, gemm_blocks)                       \
+    K(dense, gemm_combine)                      \
+    K(sparse, spmm)                             \
+    K(sparse, aggregate)                        \
+    K(attention, gat_scores)                    \
+    K(attention, gat_softmax)                   \
+    K(attention, gat_backward_edges)            \
+    K(attention, gat_edge_sums)                 \
+    K(attention, gat_backward_rows)             \
+    K(attention, gat_backward_blocks)           \
+    K(norm_blocks, sum_blocks)                  \
+    K(norm_blocks, sum_combine)                 \
+    K(norm_blocks, stats_combine)               \
+    K(norm_batch, stats_blocks)                 \
+    K(norm_batch, norm_sums_blocks)             \
+    K(norm_batch, batch_apply)                  \
+    K(norm_batch, batch_backward)               \
+    K(norm_batch, pair_scale)                   \
+    K(norm_batch, pair_apply)                   \
+    K(norm_batch, pair_backward)                \
+    K(norm_group, group_assign)                 \
+    K(norm_group, group_stats_blocks)           \
+    K(norm_group, group_stats_once)             \
+    K(norm_group, group_apply)                  \
+    K(norm_group_backward, group_sums_blocks)   \
+    K(norm_group_backward, group_sums_once)     \
+    K(norm_group_backward, group_sums_combine)  \
+    K(norm_group_backward, group_backward_rows) \
+    K(loss, softmax_xent)                       \
+    K(loss, loss_sum)                           \
+    K(loss, argmax)                             \
+    K(loss, accuracy)                           \
+    K(optim, adam)                              \
+    K(pairwise, pair_fold)                      \
+    K(pairwise, sparse_dots)                    \
+    K(pairwise, sparse_fold)                    \
+    K(pairwise, mad_fold)                       \
     K(pairwise, dirichlet)
 
 #endif

@@ -1,4 +1,5 @@
-/* ocl_norm_group.c - differentiable group normalisation: launches of cl/norm_group.cl. */
+/* ocl_norm_group.c - differentiable group normalisation: launches of cl/norm_group.cl and
+ * cl/norm_group_backward.cl. */
 #include "backend/opencl/ocl.h"
 
 /* Floats of a row of d columns padded to whole vectors. */
@@ -21,6 +22,12 @@ fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
 /* Sums over so few rows that an item has at most FEW take one launch, a work-group each; more rows are cut into blocks
  * first, which also keeps the rounding of a mean that moves from run to run small. */
 #define FEW 128
+/* What one item of that launch takes; at most PARTS have rows, so that adding their sums up rounds little. */
+#define PARTS 256
+static int64_t rows_each(int64_t n, int64_t size) {
+    int64_t parts = size < PARTS ? size : PARTS;
+    return (n + parts - 1) / parts;
+}
 static bool are_few(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
     return n <= FEW * (int64_t)dev->group[kernel];
 }
@@ -31,7 +38,7 @@ static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
     TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
     return OCL_RUN(dev, K_group_stats_once, places * size, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
                    U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
-                   U32((n + size - 1) / size), F32(a->momentum));
+                   U32(rows_each(n, size)), F32(a->momentum));
 }
 
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
@@ -64,7 +71,7 @@ static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_arg
     TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
     return OCL_RUN(dev, K_group_sums_once, places * size, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
                    MAT(a->go), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), SCRATCH(dev, 0), U32(n), U32(d),
-                   U32(groups), U32((n + size - 1) / size), F32(a->eps), F32(a->lambda));
+                   U32(groups), U32(rows_each(n, size)), F32(a->eps), F32(a->lambda));
 }
 
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {

@@ -1,0 +1,331 @@
+/* norm_group_backward.cl - the two sweeps of the backward pass of group normalisation: sums over rows, then the rows.
+ * Shapes, t and the rooms of work-groups are those of norm_group.cl. */
+#include "common.h"
+
+/* sum_v go_vj (t_vgj - m_j) and sum_v go_vj over the rows begin .. end - 1, COLUMNS columns from j on.
+ * Order: rows rising, in runs of 64, on CPUs even and odd ones apart. */
+typedef struct sums_of {
+    wide q, db;
+} sums_of;
+
+static inline sums_of sum_rows(__global const float *go, long gold, __global const float *h, long hld,
+                               __global const float *sg, long sld, wide m, uint j, uint d, ulong begin, ulong end,
+                               uint n) {
+    __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
+    sums_of out = {(wide)(0.0f), (wide)(0.0f)};
+    for (ulong v = begin; v < end; v += 64) {
+        uint here = (uint)min((ulong)64, end - v), w = 0;
+        __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
+        wide q = (wide)(0.0f), q_odd = q, db = q, db_odd = q;
+#pragma unroll 1
+        for (; PAIRS && w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
+            wide one = load_inside(gw, j, d, g_stop), two = load_inside(gw + gold, j, d, g_stop);
+            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
+            q_odd = fma(two, fma((wide)(sw[sld]), load_inside(hw + hld, j, d, h_stop), -m), q_odd);
+            db += one;
+            db_odd += two;
+        }
+#pragma unroll 1
+        for (; w < here; w++, gw += gold, hw += hld, sw += sld) {
+            wide one = load_inside(gw, j, d, g_stop);
+            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
+            db += one;
+        }
+        out.q += q + q_odd;
+        out.db += db + db_odd;
+    }
+    return out;
+}
+
+/* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj), and p[b][G][j] = sum_v go_vj.
+ * Shapes: go and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d.
+ * Launch: one item per block, group and COLUMNS columns; those of the first group write the last sum. */
+__kernel void group_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
+                                __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
+                                __global const float *mean, long mo, uint n, uint d, uint groups, uint blocks,
+                                uint per) {
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
+    ulong i = get_global_id(0), b = row_of(i, width);
+    if (b >= blocks)
+        return;
+    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
+    sums_of out = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + (long)g * d, j, d), j, d,
+                           b * per, min((ulong)n, (b + 1) * per), n);
+    __global float *to = p + po + (long)(b * (groups + 1) * d);
+    store_wide(out.q, to + (long)g * d, j, d);
+    if (g == 0)
+        store_wide(out.db, to + (long)groups * d, j, d);
+}
+
+/* What is done with the sums of a group, q and b, in COLUMNS columns from j on: ggamma += r q, gbeta += b; the first
+ * group also tells db. */
+static inline void store_sums(wide sum_q, wide sum_b, __global float *q, __global float *ggamma, __global float *gbeta,
+                              bool first, __global float *db, __global const float *var, float eps, uint j, uint d) {
+    store_wide(sum_q, q, j, d);
+    store_wide(load_wide(ggamma, j, d) + rsqrt(load_wide(var, j, d) + eps) * sum_q, ggamma, j, d);
+    store_wide(load_wide(gbeta, j, d) + sum_b, gbeta, j, d);
+    if (first)
+        store_wide(sum_b, db, j, d);
+}
+
+/* Computes: q = lambda sum_v go_vj (t_vgj - mean_gj), db = lambda sum_v go_vj; ggamma += r q, gbeta_g += db, in one
+ * launch for few rows.   Shapes: db 1 x d, go and h n x d, s n x G, the others G x d.   Launch: a work-group per group
+ * and COLUMNS columns; an item takes `per` rows.   Memory: room 2 x COLUMNS for an item: its sums.
+ * Order: as above, then items rising. */
+__kernel void group_sums_once(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
+                              long ggo, __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
+                              __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
+                              __global const float *mean, long mo, __global const float *var, long vo,
+                              __global float *room, long ro, uint n, uint d, uint groups, uint per, float eps,
+                              float lambda) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
+    long to = (long)g * d;
+    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    ulong begin = min((ulong)n, (ulong)me * per);
+    sums_of part = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + to, j, d), j, d, begin,
+                            min((ulong)n, begin + per), n);
+    STORE(part.q, parts + (long)me * 2 * COLUMNS);
+    STORE(part.db, parts + (long)(me * 2 + 1) * COLUMNS);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (me > 0)
+        return;
+    wide sum_q = (wide)(0.0f), sum_b = sum_q;
+#pragma unroll 1
+    for (uint i = 0; i < size; i++) {
+        sum_q += LOAD(parts + (long)i * 2 * COLUMNS);
+        sum_b += LOAD(parts + (long)(i * 2 + 1) * COLUMNS);
+    }
+    store_sums(lambda * sum_q, lambda * sum_b, q + qo + to, ggamma + ggo + to, gbeta + gbo + to, g == 0, db + dbo,
+               var + vo + to, eps, j, d);
+}
+
+/* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.
+ * Shapes: db 1 x d, q, ggamma, gbeta, var G x d, p as above.   Launch: one item per group and COLUMNS columns.
+ * Order: blocks rising. */
+__kernel void group_sums_combine(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
+                                 long ggo, __global float *gbeta, long gbo, __global const float *var, long vo,
+                                 __global const float *p, long po, uint d, uint groups, uint blocks, float eps,
+                                 float lambda) {
+    uint across = (d + COLUMNS - 1) / COLUMNS;
+    ulong i = get_global_id(0), g = row_of(i, across);
+    if (g >= groups)
+        return;
+    uint j = COLUMNS * (uint)(i - g * across);
+    long at = (long)(g * d), width = ((long)groups + 1) * d, last = (long)groups * d;
+    wide sum_q = (wide)(0.0f), sum_b = sum_q;
+    for (uint b = 0; b < blocks; b++) {
+        sum_q += load_wide(p + po + b * width + at, j, d);
+        sum_b += load_wide(p + po + b * width + last, j, d);
+    }
+    store_sums(lambda * sum_q, lambda * sum_b, q + qo + at, ggamma + ggo + at, gbeta + gbo + at, g == 0, db + dbo,
+               var + vo + at, eps, j, d);
+}
+
+/* What depends on (g, j) alone in the backward pass: A, E, mean and u of group g, COLUMNS columns from c on, rows of k
+ * `pad` apart. r^3 is divided by, not multiplied with: fewer roundings. */
+static inline void store_factors(__global float *k, uint pad, uint g, uint c, uint d, __global const float *mean,
+                                 __global const float *var, __global const float *gamma, __global const float *u,
+                                 __global const float *q, uint n, float eps) {
+    long at = (long)g * d;
+    wide spread = load_wide(var + at, c, d) + eps, root = sqrt(spread), scale = load_wide(gamma + at, c, d);
+    __global float *to = k + 4 * (long)g * pad + c;
+    STORE(scale / root, to);
+    STORE(-scale * load_wide(q + at, c, d) / (spread * root * (float)n), to + pad);
+    STORE(load_wide(mean + at, c, d), to + 2 * pad);
+    STORE(load_wide(u + at, c, d), to + 3 * pad);
+}
+
+#if COLUMNS == 16
+/* ds of COLUMNS groups of a row, one in each lane, so that nothing is summed over lanes; at each column j the row of
+ * `at` has A, E and mean of these groups, `wg` apart.   Order: even columns rising, odd ones apart. */
+static inline __attribute__((always_inline)) wide ds_of(__global const float *at, uint wg, __global const float *hv,
+                                                        __global const float *gv, __global const float *each, uint d,
+                                                        float lambda, wide share) {
+    wide sum = (wide)(0.0f), odd = sum;
+    uint j = 0;
+    for (; j + 2 <= d; j += 2, at += 6 * wg) {
+        wide x = (wide)(hv[j]), c = (wide)(lambda * gv[j] - each[j]);
+        wide x1 = (wide)(hv[j + 1]), c1 = (wide)(lambda * gv[j + 1] - each[j + 1]);
+        sum = fma(x, fma(LOAD(at), c, LOAD(at + wg) * fma(share, x, -LOAD(at + 2 * wg))), sum);
+        odd = fma(x1, fma(LOAD(at + 3 * wg), c1, LOAD(at + 4 * wg) * fma(share, x1, -LOAD(at + 5 * wg))), odd);
+    }
+    if (j < d) {
+        wide x = (wide)(hv[j]), c = (wide)(lambda * gv[j] - each[j]);
+        sum = fma(x, fma(LOAD(at), c, LOAD(at + wg) * fma(share, x, -LOAD(at + 2 * wg))), sum);
+    }
+    return sum + odd;
+}
+#endif
+
+/* Computes, with A = gamma r and E = (2/n) D, D = -1/2 r^3 gamma q:
+ *   dt_vgj = A_gj (lambda go_vj - db_j / n) + E_gj (t_vgj - mean_gj), ds_vg = sum_j H_vj dt_vgj,
+ *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
+ *   and per block p[b][g] = sum_v gz_vg.
+ * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, h n x
+ * d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go.   Launch: a work-group per block
+ * of `per` rows. On GPUs `team` items, a power of two, share a row, COLUMNS columns each at a time, so size / team rows
+ * go at once; on CPUs an item has rows of its own, and ds has groups in lanes.
+ * Memory: for a work-group A, E, mean, u of each group and db / n: room (4 G + 1) x pad. Then, wg = COLUMNS ceil(G /
+ * COLUMNS), on GPUs (2 size + 1) x wg: for each item, groups side by side, its part of ds (later gz) and S; the sum of
+ * gz. On CPUs (3 d + size) x wg: A, E, mean of all groups for each column; for each item its sum of gz.
+ * Order: GPUs: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team;
+ * CPUs: columns as ds_of, groups rising, rows of an item rising, items rising. */
+__kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
+                                  __global float *p, long po, __global const float *go, long goo, long gold,
+                                  __global const float *h, long ho, long hld, __global const float *s, long so,
+                                  long sld, __global const float *mean, long mo, __global const float *var, long vo,
+                                  __global const float *gamma, long gao, __global const float *u, long uo,
+                                  __global const float *db, long dbo, __global const float *q, long qo,
+                                  __global float *room, long ro, uint n, uint d, uint groups, uint per, uint team,
+                                  float eps, float lambda) {
+#if COLUMNS == 16
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS;
+    ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
+    __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (3 * (ulong)d + size) * wg));
+    __global float *each = k + 4 * (long)groups * pad, *across_groups = each + pad;
+    __global float *sums = across_groups + 3 * (long)d * wg, *mine = sums + (long)me * wg;
+    for (uint i = me; i < groups * across; i += size) {
+        uint g = i / across, c = COLUMNS * (i - g * across);
+        store_factors(k, pad, g, c, d, mean + mo, var + vo, gamma + gao, u + uo, q + qo, n, eps);
+    }
+    for (uint i = me; i < across; i += size)
+        STORE(load_wide(db + dbo, COLUMNS * i, d) * inverse_of(n), each + COLUMNS * i);
+    for (uint g = 0; g < wg; g += COLUMNS)
+        STORE((wide)(0.0f), mine + g);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint i = me; i < 3 * d; i += size)
+        for (uint g = 0; g < wg; g++)
+            across_groups[(long)i * wg + g] = g < groups ? k[(4 * (long)g + i % 3) * pad + i / 3] : 0.0f;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (ulong v = begin + me; v < end; v += size) {
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
+        __global const float *sv = s + so + (long)v * sld;
+        __global float *zv = gz + gzo + (long)v * gzld;
+        wide share = load_wide(sv, 0, groups), ds = ds_of(across_groups, wg, hv, gv, each, d, lambda, share);
+        float dot_s = sum_wide(ds * share);
+        for (uint g = COLUMNS; g < groups; g += COLUMNS) {
+            wide more = load_wide(sv, g, groups);
+            wide z = ds_of(across_groups + g, wg, hv, gv, each, d, lambda, more);
+            dot_s += sum_wide(z * more);
+            store_wide(z, zv, g, groups);
+        }
+        ds = share * (ds - dot_s);
+        store_wide(ds, zv, 0, groups);
+        STORE(LOAD(mine) + ds, mine);
+        for (uint g = COLUMNS; g < groups; g += COLUMNS) {
+            wide z = load_wide(sv, g, groups) * (load_wide(zv, g, groups) - dot_s);
+            store_wide(z, zv, g, groups);
+            STORE(LOAD(mine + g) + z, mine + g);
+        }
+        for (uint j = 0; j < d; j += COLUMNS) {
+            wide x = load_wide(hv, j, d), sum = load_wide(gv, j, d), c = lambda * sum - LOAD(each + j);
+            wide through_u = (wide)(0.0f);
+            __global const float *at = k + j;
+            for (uint g = 0; g < groups; g++, at += 4 * pad) {
+                wide share = (wide)(sv[g]);
+                sum = fma(share, fma(LOAD(at), c, LOAD(at + pad) * fma(share, x, -LOAD(at + 2 * pad))), sum);
+                through_u = fma((wide)(zv[g]), LOAD(at + 3 * pad), through_u);
+            }
+            store_wide(sum + through_u, gh + gho + (long)v * ghld, j, d);
+        }
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size) {
+        wide sum = (wide)(0.0f);
+        for (uint i = 0; i < size; i++)
+            sum += LOAD(sums + (long)i * wg + g);
+        store_wide(sum, p + po + (long)(b * groups), g, groups);
+    }
+#else
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), at_once = size / team, t = me % team;
+    uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
+    uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS, members = min(team, across), j = COLUMNS * t;
+    ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
+    __global const float *h_stop = h + ho + (long)(n - 1) * hld + d;
+    __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (2 * (ulong)size + 1) * wg));
+    __global float *each = k + 4 * (long)groups * pad, *parts = each + pad, *shares = parts + (long)size * wg;
+    __global float *sums = shares + (long)size * wg;
+    uint mine = me * wg, ours = mine - t * wg; /* where the parts of an item and of its row's first item begin */
+    for (uint i = me; i < groups * across; i += size) {
+        uint g = i / across, c = COLUMNS * (i - g * across);
+        store_factors(k, pad, g, c, d, mean + mo, var + vo, gamma + gao, u + uo, q + qo, n, eps);
+    }
+    for (uint i = me; i < across; i += size)
+        STORE(load_wide(db + dbo, COLUMNS * i, d) * inverse_of(n), each + COLUMNS * i);
+    for (uint g = 0; g < wg; g += COLUMNS) {
+        STORE((wide)(0.0f), parts + mine + g);
+        STORE((wide)(0.0f), shares + mine + g);
+        if (me == 0)
+            STORE((wide)(0.0f), sums + g);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (ulong first = begin; first < end; first += at_once) {
+        ulong v = first + me / team;
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
+        bool works = v < end && t < across;
+        if (works) {
+            __global const float *sv = s + so + (long)v * sld;
+#pragma unroll 1
+            for (uint a = j; a < d; a += team * COLUMNS) {
+                wide x = load_inside(hv, a, d, h_stop), c = lambda * load_wide(gv, a, d) - LOAD(each + a);
+                uint kg = a;
+#pragma unroll 1
+                for (uint g = 0; g < groups; g++, kg += 4 * pad) {
+                    float share = sv[g];
+                    float sum = sum_wide(
+                        x * fma(LOAD(k + kg), c, LOAD(k + kg + pad) * fma((wide)(share), x, -LOAD(k + kg + 2 * pad))));
+                    parts[mine + g] = a == j ? sum : parts[mine + g] + sum;
+                    if (t == 0)
+                        shares[mine + g] = share;
+                }
+            }
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (works && t == 0) {
+            float dot_s = 0.0f;
+            for (uint g = 0; g < wg; g += COLUMNS) {
+                wide sum = LOAD(parts + mine + g);
+#pragma unroll 1
+                for (uint m = 1; m < members; m++)
+                    sum += LOAD(parts + mine + m * wg + g);
+                STORE(sum, parts + mine + g);
+                dot_s += sum_wide(sum * LOAD(shares + mine + g));
+            }
+            for (uint g = 0; g < wg; g += COLUMNS) {
+                wide z = LOAD(shares + mine + g) * (LOAD(parts + mine + g) - dot_s);
+                STORE(z, parts + mine + g);
+                store_wide(z, gz + gzo + (long)v * gzld, g, groups);
+            }
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (works) {
+#pragma unroll 1
+            for (uint a = j; a < d; a += team * COLUMNS) {
+                wide x = load_inside(hv, a, d, h_stop), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
+                uint kg = a;
+#pragma unroll 1
+                for (uint g = 0; g < groups; g++, kg += 4 * pad) {
+                    float share = shares[ours + g];
+                    wide dt = fma(LOAD(k + kg), c, LOAD(k + kg + pad) * fma((wide)(share), x, -LOAD(k + kg + 2 * pad)));
+                    sum = fma((wide)(share), dt, fma((wide)(parts[ours + g]), LOAD(k + kg + 3 * pad), sum));
+                }
+                store_wide(sum, gh + gho + (long)v * ghld, a, d);
+            }
+        }
+        uint rows = (uint)min((ulong)at_once, end - first);
+        for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size) {
+            wide sum = LOAD(sums + g);
+#pragma unroll 1
+            for (uint r = 0; r < rows; r++)
+                sum += LOAD(parts + (long)(r * team) * wg + g);
+            STORE(sum, sums + g);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE); /* the parts are written anew */
+    }
+    for (uint g = COLUMNS * me; g < wg; g += COLUMNS * size)
+        store_wide(LOAD(sums + g), p + po + (long)(b * groups), g, groups);
+#endif
+}
