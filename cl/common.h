@@ -210,6 +210,7 @@ static inline __attribute__((always_inline)) float most_wide(wide v) {
     float8 half_most = max(v.lo, v.hi);
     return most4(max(half_most.lo, half_most.hi));
 }
+
 /* e^x for x <= 0, as the loops of the CPU back end do it (vf_exp2 in simd.h tells why it holds): a driver's own for 16
  * columns takes twice as long. */
 static inline __attribute__((always_inline)) wide exp_wide(wide x) {
@@ -222,6 +223,7 @@ static inline __attribute__((always_inline)) wide exp_wide(wide x) {
     p = fma(p, r, (wide)(0.693147207f));
     return fma(p, r, (wide)(1.0f)) * as_float16(as_uint16(k) << 23);
 }
+
 #define exp_one(x) exp_wide((wide)(x)).s0
 #else
 #error "COLUMNS is 4 or 16"

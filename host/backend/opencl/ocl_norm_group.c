@@ -29,7 +29,7 @@ static int64_t rows_each(int64_t n, int64_t size) {
     return (n + parts - 1) / parts;
 }
 static bool are_few(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
-    return n <= FEW * (int64_t)dev->group[kernel];
+    return rows_each(n, (int64_t)dev->group[kernel]) <= FEW;
 }
 
 static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
