@@ -90,6 +90,11 @@ fathom_status be_check_gemm(const be_device *dev, const be_gemm_args *a) {
 fathom_status be_check_spmm(const be_device *dev, const be_spmm_args *a) {
     BEGIN("spmm");
     rule_csr(&r, "a", &a->a);
+    if (a->at.ptr.buf) {
+        rule_csr(&r, "at", &a->at);
+        rule(&r, a->at.rows == a->a.cols && a->at.cols == a->a.rows && a->at.nnz == a->a.nnz,
+             "at is not the transpose of a");
+    }
     rule_mat(&r, "x", a->x, a->a.cols, 0);
     rule_mat(&r, "y", a->y, a->a.rows, a->x.cols);
     rule_mat_optional(&r, "z", a->z, a->a.rows, a->x.cols);

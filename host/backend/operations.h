@@ -120,11 +120,12 @@ typedef struct be_gemm_args {
  * with w(e) = val[id] * mask(id), id the entry's id; a is R x K, x is K x d, y and
  * z are R x d. val: 1 x (number of ids) [optional: all ones]; z [optional] and
  * may be y (accumulate). A row without entries gives beta z_r.
- * Graph aggregation; sparse features times weights with dropout on the stored
- * values; with the transpose, gradients: gW += X' gP. */
+ * Graph aggregation; sparse features times weights; with the transpose,
+ * gradients: gW += X' gP. at [optional]: the transpose of a with the same ids, columns ascending in each row; a device
+ * that does better by walking it does so. */
 typedef struct be_spmm_args {
     be_mat y;
-    be_csr a;
+    be_csr a, at;
     be_mat val, x, z;
     be_drop drop;
     float alpha, beta;

@@ -96,7 +96,7 @@ struct nn_model {
 
     be_mat flow_room, product_room, sums_room; /* n x widest */
     be_mat flow;           /* the gradient on its way down: a view of flow_room as wide as the layer */
-    be_mat x_dropped;      /* n x F, dense features only */
+    be_mat x_dropped;      /* n x F, or 1 x entries of sparse features */
     be_mat gassign, db, q; /* n x G, 1 x d, G x d */
     be_mat ge, gs, gt;     /* attention: 1 x entries, 1 x n */
     be_mat record;         /* 1 x 4: loss and three counts */

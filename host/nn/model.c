@@ -80,8 +80,10 @@ static void plan_all(nn_model *m) {
     nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->product_room, n, wide);
     if (m->conv->keeps_sums && wide <= BE_NARROW)
         nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->sums_room, n, wide);
-    if (m->shape.dense)
+    if (m->config.dropout > 0.0 && m->shape.dense)
         nn_plan_mat(&m->plan, NN_MEM_FEATURES, &m->x_dropped, n, m->shape.features);
+    else if (m->config.dropout > 0.0 && m->shape.feature_entries > 0)
+        nn_plan_mat(&m->plan, NN_MEM_FEATURES, &m->x_dropped, 1, m->shape.feature_entries);
     for (int64_t k = 0; k <= layers; k++)
         plan_layer(m, &m->acts[k], k < layers ? m->layers[k].out : wide);
     if (m->norm->keeps_input) { /* scratch of the norms' backward */

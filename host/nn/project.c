@@ -3,35 +3,35 @@
  *
  *   y = dropout(X) W          gW += dropout(X)' gy          (X needs no gradient)
  *
- * Sparse: the mask is asked for by entry id, so X and its transpose see the same one and dropped features are stored
- * nowhere. Dense: the dropped copy of the forward pass is kept; evaluation reads X itself. */
+ * Dropped features of the forward pass are kept for the backward pass, sparse ones as values by entry id, which X and
+ * its transpose share: the mask is drawn once an epoch. Evaluation reads X itself. */
 #include "nn/layers.h"
+
+/* The features as this pass sees them: a matrix, or the values of the sparse one. */
+static be_mat features(const nn_model *m, const be_drop *drop) {
+    if (drop->rate > 0.0f && m->x_dropped.buf)
+        return m->x_dropped;
+    return m->shape.dense ? m->in->x : m->in->xval;
+}
 
 fathom_status nn_project(nn_model *m, const nn_pass *pass, be_mat y, be_mat w) {
     be_drop drop = nn_drop_of(m, pass, 0);
+    be_mat all = m->shape.dense ? m->in->x : m->in->xval, x = features(m, &drop);
+    if (x.buf != all.buf)
+        TRY(be_activate(m->dev, &(be_activate_args){.y = x, .x = all, .act = {.drop = drop}}));
     if (!m->shape.dense)
-        return be_spmm(
-            m->dev, &(be_spmm_args){.y = y, .a = m->in->xs, .val = m->in->xval, .x = w, .drop = drop, .alpha = 1.0f});
-    be_mat x = m->in->x;
-    if (drop.rate > 0.0f) {
-        TRY(be_activate(m->dev, &(be_activate_args){.y = m->x_dropped, .x = x, .act = {.drop = drop}}));
-        x = m->x_dropped;
-    }
+        return be_spmm(m->dev, &(be_spmm_args){.y = y, .a = m->in->xs, .val = x, .x = w, .alpha = 1.0f});
     return be_gemm(m->dev, &(be_gemm_args){.c = y, .a = x, .b = w, .alpha = 1.0f});
 }
 
 fathom_status nn_project_backward(nn_model *m, const nn_pass *pass, be_mat gw, be_mat gy) {
     be_drop drop = nn_drop_of(m, pass, 0);
+    be_mat x = features(m, &drop);
     if (!m->shape.dense)
-        return be_spmm(m->dev, &(be_spmm_args){.y = gw,
-                                               .a = m->in->xt,
-                                               .val = m->in->xval,
-                                               .x = gy,
-                                               .z = gw,
-                                               .drop = drop,
-                                               .alpha = 1.0f,
-                                               .beta = 1.0f});
-    be_mat x = drop.rate > 0.0f ? m->x_dropped : m->in->x;
+        return be_spmm(
+            m->dev,
+            &(be_spmm_args){
+                .y = gw, .a = m->in->xt, .at = m->in->xs, .val = x, .x = gy, .z = gw, .alpha = 1.0f, .beta = 1.0f});
     return be_gemm(m->dev, &(be_gemm_args){.c = gw, .a = x, .b = gy, .ta = true, .alpha = 1.0f, .beta = 1.0f});
 }
 

@@ -15,12 +15,18 @@ fathom_status build_gemm(case_job *job, const op_case *c) {
     return FATHOM_OK;
 }
 
-/* The matrix is n x k (k 0: square); z is there when b is not 0, and is y with CASE_ALIAS. */
+/* The matrix is n x k (k 0: square); z is there when b is not 0, and is y with CASE_ALIAS; kind 1: with the matrix
+ * whose transpose it is. */
 fathom_status build_spmm(case_job *job, const op_case *c) {
     int64_t cols = c->k ? c->k : c->n;
-    graph g;
+    graph g, back;
     tensor *y = out(job, "y", c->n, c->d);
-    TRY(make_graph(job, &g, c->n, cols, c->flags & CASE_TRANSPOSE));
+    if (c->kind == 1) {
+        TRY(make_graph(job, &back, cols, c->n, false));
+        TRY(make_transpose(job, &g, &back));
+    } else {
+        TRY(make_graph(job, &g, c->n, cols, c->flags & CASE_TRANSPOSE));
+    }
     tensor *val = c->flags & CASE_BARE ? NULL : in(job, "val", 1, g.nnz), *x = in(job, "x", cols, c->d);
     tensor *z = c->b != 0.0f ? in(job, "z", c->n, c->d) : NULL;
     be_drop drop = case_drop(c);
@@ -32,6 +38,7 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
     TRY(job_place(job));
     job->args.spmm = (be_spmm_args){.y = mat(y),
                                     .a = csr(&g),
+                                    .at = c->kind == 1 ? csr(&back) : (be_csr){0},
                                     .val = mat(val),
                                     .x = mat(x),
                                     .z = mat(z),

@@ -190,7 +190,8 @@ OP(group_apply) {
     }
     span rows = row_share(team, a->h.rows);
     WITH_SHAPE(d, groups, apply_sweep, a, slope, shift, rows);
-    drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
+    if (a->act.drop.rate > 0.0f)
+        drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 /* ---- backward, first sweep: db, Q ---- */

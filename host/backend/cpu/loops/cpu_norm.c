@@ -53,7 +53,8 @@ OP(batch_apply) {
             vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
         }
     }
-    drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
+    if (a->act.drop.rate > 0.0f)
+        drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 /* s = (eps + sum_j var_j)^-1/2 */
@@ -77,7 +78,8 @@ OP(pair_apply) {
             vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
         }
     }
-    drop_rows(a->y, rows.begin, rows.end, &a->act.drop);
+    if (a->act.drop.rate > 0.0f)
+        drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 SCRATCH(norm_sums) {

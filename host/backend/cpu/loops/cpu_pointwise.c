@@ -32,23 +32,31 @@ OP(copy) {
     } while (0)
 #define AT(m) vf_row(row(m, r) + my.cols.begin, width, i)
 
-/* Dropout of a matrix that a team has just written by tile_share: whole rows again, after a barrier when the
- * shares were columns. */
-static void drop_all(const cpu_team *team, be_mat y, const be_drop *drop) {
-    if (drop->rate == 0.0f)
+/* y = x with elements dropped, the thread's share of tile_share; y may be x. */
+static void drop_share(const cpu_team *team, be_mat y, be_mat x, const be_drop *drop) {
+    tile my = tile_share(team, y.rows, y.cols);
+    if (my.cols.end - my.cols.begin == y.cols) {
+        drop_rows(y, x, my.rows.begin, my.rows.end, drop);
         return;
-    cpu_barrier(team);
-    span rows = share(team, y.rows);
-    drop_rows(y, rows.begin, rows.end, drop);
+    }
+    for (int64_t r = my.rows.begin; r < my.rows.end; r++)
+        for (int64_t j = my.cols.begin; j < my.cols.end; j += DROP_RUN) {
+            float keep[DROP_RUN];
+            int64_t some = my.cols.end - j < DROP_RUN ? my.cols.end - j : DROP_RUN;
+            drop_factors(keep, drop, r * y.cols + j, some);
+            drop_some(row(y, r) + j, row(x, r) + j, keep, some);
+        }
 }
 
 NO_SCRATCH(activate)
 OP(activate) {
+    bool drops = a->act.drop.rate > 0.0f;
     if (a->act.relu)
         EACH_VECTOR(a->y, vf_relu(AT(a->x)));
-    else
+    else if (!drops)
         EACH_VECTOR(a->y, AT(a->x));
-    drop_all(team, a->y, &a->act.drop);
+    if (drops)
+        drop_share(team, a->y, a->act.relu ? a->y : a->x, &a->act.drop);
 }
 
 NO_SCRATCH(activate_backward)
@@ -58,8 +66,10 @@ OP(activate_backward) {
         EACH_VECTOR(a->gx, vf_pick(AT(a->y) > 0.0f, AT(a->gy) * scale, vf_set(0.0f)));
         return;
     }
-    EACH_VECTOR(a->gx, AT(a->gy));
-    drop_all(team, a->gx, &a->act.drop);
+    if (a->act.drop.rate > 0.0f)
+        drop_share(team, a->gx, a->gy, &a->act.drop);
+    else
+        EACH_VECTOR(a->gx, AT(a->gy));
 }
 
 NO_SCRATCH(axpby)

@@ -88,16 +88,74 @@ static void spmm_rows(spmm_view s, int64_t d, span rows) {
     }
 }
 
+/* ---- the same, walked by the rows of the transpose ----
+ * Row v of the transpose adds its row of x to the sums of the rows that it names. Weights and x are then read in their
+ * order, and only the sums are met at random: they are fewer than the rows of x. A thread has rows of y of its own;
+ * each is summed in the order of its entries, so the bits are those of the other way. */
+
+INLINE bool by_transpose(const be_spmm_args *a) { return a->at.ptr.buf && a->at.nnz > 0 && a->y.rows <= a->x.rows; }
+
+/* The first of the entries begin .. end - 1, columns ascending, whose column is not below `column`. */
+INLINE int64_t first_from(const int32_t *idx, int64_t begin, int64_t end, int64_t column) {
+    while (begin < end) {
+        int64_t middle = begin + (end - begin) / 2;
+        bool below = idx[middle] < column;
+        begin = below ? middle + 1 : begin;
+        end = below ? end : middle;
+    }
+    return begin;
+}
+
+/* Vectors i .. of `count`, a constant for the compiler, of the sums of rows `mine`, each `width` floats. */
+INLINE void scatter_tile(float *sums, int64_t width, const be_spmm_args *a, const float *weight, span mine, int64_t i,
+                         const int count) {
+    const int64_t *ptr = csr_ptr(&a->at);
+    const int32_t *idx = csr_idx(&a->at), *id = int_data(a->at.eid);
+    uint64_t rows = (uint64_t)(mine.end - mine.begin);
+    for (int64_t v = 0; v < a->at.rows; v++) {
+        vf x[TILE];
+        for (int c = 0; c < count; c++)
+            x[c] = vf_row(row(a->x, v), a->x.cols, i + c);
+        int64_t end = ptr[v + 1], e = mine.begin > 0 ? first_from(idx, ptr[v], end, mine.begin) : ptr[v];
+        for (; e < end && (uint64_t)(idx[e] - mine.begin) < rows; e++) {
+            float *sum = sums + (idx[e] - mine.begin) * width + i * VW, w = weight ? weight[id ? id[e] : e] : 1.0f;
+            for (int c = 0; c < count; c++)
+                vf_store(sum + c * VW, vf_load(sum + c * VW) + w * x[c]);
+        }
+    }
+}
+
+static void spmm_scatter(const cpu_team *team, const be_spmm_args *a, const float *weight, float *sums) {
+    int64_t d = a->x.cols, vectors = vf_count(d), width = vectors * VW, i = 0;
+    span mine = csr_share(team, &a->a);
+    sums += mine.begin * width;
+    memset(sums, 0, (size_t)((mine.end - mine.begin) * width) * sizeof *sums);
+    for (; i + TILE <= vectors; i += TILE)
+        scatter_tile(sums, width, a, weight, mine, i, TILE);
+    for (; i < vectors; i++)
+        scatter_tile(sums, width, a, weight, mine, i, 1);
+    for (int64_t r = mine.begin; r < mine.end; r++, sums += width)
+        for (i = 0; i < vectors; i++) {
+            vf out = a->alpha * vf_load(sums + i * VW);
+            if (a->z.buf)
+                out += a->beta * vf_row(row(a->z, r), d, i);
+            vf_row_set(row(a->y, r), d, i, out);
+        }
+}
+
+/* ---- the operations ---- */
+
 /* With dropout the weights of all ids are made first, side by side, so that the
  * generator runs on whole vectors and a transpose only looks them up. */
 SCRATCH(spmm) {
     (void)threads;
-    return a->drop.rate > 0.0f ? floats_bytes(a->a.nnz) : 0;
+    size_t sums = by_transpose(a) ? floats_bytes(a->y.rows * narrow_width(a->x.cols)) : 0;
+    return sums + (a->drop.rate > 0.0f ? floats_bytes(a->a.nnz) : 0);
 }
 OP(spmm) {
     const float *weight = a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL;
+    char *scratch = team->scratch;
     if (a->drop.rate > 0.0f) {
-        char *scratch = team->scratch;
         float *dropped = take(&scratch, a->a.nnz);
         span ids = row_share(team, a->a.nnz);
         drop_factors(dropped + ids.begin, &a->drop, ids.begin, ids.end - ids.begin);
@@ -106,6 +164,10 @@ OP(spmm) {
                 dropped[i] *= weight[i];
         cpu_barrier(team);
         weight = dropped;
+    }
+    if (by_transpose(a)) {
+        spmm_scatter(team, a, weight, (float *)(void *)scratch);
+        return;
     }
     spmm_view s = view_of(&a->a, weight, a->x);
     s.y = data(a->y);

@@ -195,10 +195,17 @@ INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_
 /* max(v, 0); NaN is kept: it must be seen. */
 INLINE vf vf_relu(vf v) { return vf_max(vf_set(0.0f), v); }
 
-/* Drops elements of finished rows r .. end-1 of y. Elements are numbered row after row, so that rows share runs. */
-INLINE void drop_rows(be_mat y, int64_t r, int64_t end, const be_drop *drop) {
-    if (drop->rate == 0.0f)
-        return;
+/* y = x keep, and 0 where keep is 0, whatever x is; y may be x. */
+INLINE void drop_some(float *y, const float *x, const float *keep, int64_t count) {
+    for (int64_t i = 0; i < vf_count(count); i++) {
+        vf factor = vf_row(keep, count, i);
+        vf_row_set(y, count, i, vf_pick(factor != 0.0f, vf_row(x, count, i) * factor, vf_set(0.0f)));
+    }
+}
+
+/* y = x with elements dropped, rows r .. end-1; y may be x. Elements are numbered row after row, so that rows share
+ * runs. */
+INLINE void drop_rows(be_mat y, be_mat x, int64_t r, int64_t end, const be_drop *drop) {
     float keep[DROP_RUN];
     int64_t element = r * y.cols, last = end * y.cols, j = 0;
     while (element < last) {
@@ -206,9 +213,7 @@ INLINE void drop_rows(be_mat y, int64_t r, int64_t end, const be_drop *drop) {
         drop_factors(keep, drop, element, some);
         for (int64_t i = 0; i < some;) { /* up to the end of the run or of the row */
             int64_t part = y.cols - j < some - i ? y.cols - j : some - i;
-            float *at = row(y, r) + j;
-            for (int64_t k = 0; k < part; k++)
-                at[k] = keep[i + k] != 0.0f ? at[k] * keep[i + k] : 0.0f;
+            drop_some(row(y, r) + j, row(x, r) + j, keep + i, part);
             i += part;
             j += part;
             if (j == y.cols) {
