@@ -41,8 +41,7 @@ static bool load(const char *path) {
 }
 
 static void find_and_load(void) {
-    /* relative to this code: in a build tree, from an installed library, from an installed command; then by full name
-     */
+    /* relative to this code: in a build tree, from an installed library, from an installed command; then by full name */
     static const char *const places[] = {"", "fathom/", MODULE_FROM_COMMAND, MODULE_INSTALLED, MODULE_PACKAGED};
     const char *named = getenv("FATHOM_MODULE_DIR");
     char path[4096], folder[4000] = "";

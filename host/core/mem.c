@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static atomic_int_fast64_t asked, live, fail_nth;
 static atomic_bool fail_for_ever;
@@ -38,13 +39,28 @@ static bool told_to_fail(void) {
     return nth != 0 && (number == nth || (atomic_load(&fail_for_ever) && number > nth));
 }
 
+/* Large blocks lie in large pages where the system has them: rows that are gathered from all over a matrix then need
+ * few entries of the table that turns addresses into places. */
+#define LARGE_PAGE ((size_t)2 << 20)
+static void *aligned_block(size_t room) {
+#if defined(MADV_HUGEPAGE)
+    if (room >= 2 * LARGE_PAGE) {
+        void *block = aligned_alloc(LARGE_PAGE, (room + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+        if (block)
+            (void)madvise(block, room / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* a hint: without it all is as before */
+        return block;
+    }
+#endif
+    return aligned_alloc(MEM_ALIGN, room);
+}
+
 static fathom_status new_block(void **pointer, size_t *room, size_t rows, size_t cols, size_t size, const char *what) {
     size_t count, bytes;
     *pointer = NULL;
     if (!mem_mul(&count, rows, cols) || !mem_mul(&bytes, count, size) || !mem_add(room, bytes, MEM_ALIGN - 1))
         return fail(FATHOM_MEMORY, "%s: %zu x %zu x %zu bytes do not fit in an address", what, rows, cols, size);
     *room = bytes == 0 ? MEM_ALIGN : *room / MEM_ALIGN * MEM_ALIGN;
-    void *block = told_to_fail() ? NULL : aligned_alloc(MEM_ALIGN, *room);
+    void *block = told_to_fail() ? NULL : aligned_block(*room);
     if (!block)
         return fail(FATHOM_MEMORY, "%s: cannot get %zu bytes of memory; free some or make the job smaller", what,
                     *room);
