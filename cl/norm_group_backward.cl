@@ -137,24 +137,35 @@ static inline void store_factors(__global float *k, uint pad, uint g, uint c, ui
 }
 
 #if COLUMNS == 16
-/* ds of COLUMNS groups of a row, one in each lane, so that nothing is summed over lanes; at each column j the row of
- * `at` has A, E and mean of these groups, `wg` apart.   Order: even columns rising, odd ones apart. */
-static inline __attribute__((always_inline)) wide ds_of(__global const float *at, uint wg, __global const float *hv,
-                                                        __global const float *gv, __global const float *each, uint d,
-                                                        float lambda, wide share) {
-    wide sum = (wide)(0.0f), odd = sum;
-    uint j = 0;
-    for (; j + 2 <= d; j += 2, at += 6 * wg) {
-        wide x = (wide)(hv[j]), c = (wide)(lambda * gv[j] - each[j]);
-        wide x1 = (wide)(hv[j + 1]), c1 = (wide)(lambda * gv[j + 1] - each[j + 1]);
-        sum = fma(x, fma(LOAD(at), c, LOAD(at + wg) * fma(share, x, -LOAD(at + 2 * wg))), sum);
-        odd = fma(x1, fma(LOAD(at + 3 * wg), c1, LOAD(at + 4 * wg) * fma(share, x1, -LOAD(at + 5 * wg))), odd);
+/* Two rows at once, so that a processor works on one while it waits for the other, and what both need is read once. */
+typedef struct wide_pair {
+    wide a, b;
+} wide_pair;
+
+/* ds of COLUMNS groups of two rows, one in each lane, so that nothing is summed over lanes; at each column j the row of
+ * `at` has A, E and mean of these groups, `wg` apart.   Order: columns rising. */
+static inline __attribute__((always_inline)) wide_pair ds_of(__global const float *at, uint wg,
+                                                             __global const float *ha, __global const float *hb,
+                                                             __global const float *ga, __global const float *gb,
+                                                             __global const float *each, uint d, float lambda,
+                                                             wide_pair share) {
+    wide_pair sum = {(wide)(0.0f), (wide)(0.0f)};
+    for (uint j = 0; j < d; j++, at += 3 * wg) {
+        wide slope = LOAD(at), pull = LOAD(at + wg), mean = LOAD(at + 2 * wg);
+        wide xa = (wide)(ha[j]), ca = (wide)(lambda * ga[j] - each[j]);
+        wide xb = (wide)(hb[j]), cb = (wide)(lambda * gb[j] - each[j]);
+        sum.a = fma(xa, fma(slope, ca, pull * fma(share.a, xa, -mean)), sum.a);
+        sum.b = fma(xb, fma(slope, cb, pull * fma(share.b, xb, -mean)), sum.b);
     }
-    if (j < d) {
-        wide x = (wide)(hv[j]), c = (wide)(lambda * gv[j] - each[j]);
-        sum = fma(x, fma(LOAD(at), c, LOAD(at + wg) * fma(share, x, -LOAD(at + 2 * wg))), sum);
-    }
-    return sum + odd;
+    return sum;
+}
+
+/* gz of COLUMNS groups of a row from g on, added to the sums of the item. */
+static inline __attribute__((always_inline)) void finish_groups(wide z, __global float *zv, uint g, uint groups,
+                                                                __global float *mine, bool counts) {
+    store_wide(z, zv, g, groups);
+    if (counts)
+        STORE(LOAD(mine + g) + z, mine + g);
 }
 #endif
 
@@ -165,12 +176,12 @@ static inline __attribute__((always_inline)) wide ds_of(__global const float *at
  * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, h n x
  * d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go.   Launch: a work-group per block
  * of `per` rows. On GPUs `team` items, a power of two, share a row, COLUMNS columns each at a time, so size / team rows
- * go at once; on CPUs an item has rows of its own, and ds has groups in lanes.
+ * go at once; on CPUs an item has pairs of rows, and ds has groups in lanes.
  * Memory: for a work-group A, E, mean, u of each group and db / n: room (4 G + 1) x pad. Then, wg = COLUMNS ceil(G /
  * COLUMNS), on GPUs (2 size + 1) x wg: for each item, groups side by side, its part of ds (later gz) and S; the sum of
  * gz. On CPUs (3 d + size) x wg: A, E, mean of all groups for each column; for each item its sum of gz.
  * Order: GPUs: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team;
- * CPUs: columns as ds_of, groups rising, rows of an item rising, items rising. */
+ * CPUs: columns rising, groups rising, rows of an item rising, items rising. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
                                   __global float *p, long po, __global const float *go, long goo, long gold,
                                   __global const float *h, long ho, long hld, __global const float *s, long so,
@@ -200,36 +211,47 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         for (uint g = 0; g < wg; g++)
             across_groups[(long)i * wg + g] = g < groups ? k[(4 * (long)g + i % 3) * pad + i / 3] : 0.0f;
     barrier(CLK_GLOBAL_MEM_FENCE);
-    for (ulong v = begin + me; v < end; v += size) {
-        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
-        __global const float *sv = s + so + (long)v * sld;
-        __global float *zv = gz + gzo + (long)v * gzld;
-        wide share = load_wide(sv, 0, groups), ds = ds_of(across_groups, wg, hv, gv, each, d, lambda, share);
-        float dot_s = sum_wide(ds * share);
+    for (ulong v = begin + 2 * me; v < end; v += 2 * size) {
+        bool two = v + 1 < end; /* else the row is done twice, and counts once */
+        __global const float *ha = h + ho + (long)v * hld, *hb = two ? ha + hld : ha;
+        __global const float *ga = go + goo + (long)v * gold, *gb = two ? ga + gold : ga;
+        __global const float *sa = s + so + (long)v * sld, *sb = two ? sa + sld : sa;
+        __global float *za = gz + gzo + (long)v * gzld, *zb = two ? za + gzld : za;
+        __global float *to_a = gh + gho + (long)v * ghld, *to_b = two ? to_a + ghld : to_a;
+        wide_pair share = {load_wide(sa, 0, groups), load_wide(sb, 0, groups)};
+        wide_pair ds = ds_of(across_groups, wg, ha, hb, ga, gb, each, d, lambda, share);
+        float dot_a = sum_wide(ds.a * share.a), dot_b = sum_wide(ds.b * share.b);
         for (uint g = COLUMNS; g < groups; g += COLUMNS) {
-            wide more = load_wide(sv, g, groups);
-            wide z = ds_of(across_groups + g, wg, hv, gv, each, d, lambda, more);
-            dot_s += sum_wide(z * more);
-            store_wide(z, zv, g, groups);
+            wide_pair more = {load_wide(sa, g, groups), load_wide(sb, g, groups)};
+            wide_pair z = ds_of(across_groups + g, wg, ha, hb, ga, gb, each, d, lambda, more);
+            dot_a += sum_wide(z.a * more.a);
+            dot_b += sum_wide(z.b * more.b);
+            store_wide(z.a, za, g, groups);
+            store_wide(z.b, zb, g, groups);
         }
-        ds = share * (ds - dot_s);
-        store_wide(ds, zv, 0, groups);
-        STORE(LOAD(mine) + ds, mine);
+        finish_groups(share.a * (ds.a - dot_a), za, 0, groups, mine, true);
+        finish_groups(share.b * (ds.b - dot_b), zb, 0, groups, mine, two);
         for (uint g = COLUMNS; g < groups; g += COLUMNS) {
-            wide z = load_wide(sv, g, groups) * (load_wide(zv, g, groups) - dot_s);
-            store_wide(z, zv, g, groups);
-            STORE(LOAD(mine + g) + z, mine + g);
+            wide z = load_wide(sa, g, groups) * (load_wide(za, g, groups) - dot_a);
+            wide then = load_wide(sb, g, groups) * (load_wide(zb, g, groups) - dot_b);
+            finish_groups(z, za, g, groups, mine, true);
+            finish_groups(then, zb, g, groups, mine, two);
         }
         for (uint j = 0; j < d; j += COLUMNS) {
-            wide x = load_wide(hv, j, d), sum = load_wide(gv, j, d), c = lambda * sum - LOAD(each + j);
-            wide through_u = (wide)(0.0f);
+            wide xa = load_wide(ha, j, d), sum_a = load_wide(ga, j, d), ca = lambda * sum_a - LOAD(each + j);
+            wide xb = load_wide(hb, j, d), sum_b = load_wide(gb, j, d), cb = lambda * sum_b - LOAD(each + j);
+            wide through_a = (wide)(0.0f), through_b = through_a;
             __global const float *at = k + j;
             for (uint g = 0; g < groups; g++, at += 4 * pad) {
-                wide share = (wide)(sv[g]);
-                sum = fma(share, fma(LOAD(at), c, LOAD(at + pad) * fma(share, x, -LOAD(at + 2 * pad))), sum);
-                through_u = fma((wide)(zv[g]), LOAD(at + 3 * pad), through_u);
+                wide slope = LOAD(at), pull = LOAD(at + pad), mean = LOAD(at + 2 * pad), ug = LOAD(at + 3 * pad);
+                wide wa = (wide)(sa[g]), wb = (wide)(sb[g]);
+                sum_a = fma(wa, fma(slope, ca, pull * fma(wa, xa, -mean)), sum_a);
+                sum_b = fma(wb, fma(slope, cb, pull * fma(wb, xb, -mean)), sum_b);
+                through_a = fma((wide)(za[g]), ug, through_a);
+                through_b = fma((wide)(zb[g]), ug, through_b);
             }
-            store_wide(sum + through_u, gh + gho + (long)v * ghld, j, d);
+            store_wide(sum_a + through_a, to_a, j, d);
+            store_wide(sum_b + through_b, to_b, j, d);
         }
     }
     barrier(CLK_GLOBAL_MEM_FENCE);

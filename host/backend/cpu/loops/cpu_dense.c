@@ -70,20 +70,29 @@ INLINE void sum_tile(float *partial, const be_gemm_args *a, shape s, span k, int
         vf_row_set(partial + (m + c) * s.n, s.n, i, sum[c]);
 }
 
+/* The same for 1 to 8 rows of C: a count the compiler knows keeps the sums in registers. */
+INLINE void sum_rows(float *partial, const be_gemm_args *a, shape s, span k, int64_t i, span m) {
+    switch (m.end - m.begin) {
+#define ROWS(count)                                    \
+    case count:                                        \
+        sum_tile(partial, a, s, k, m.begin, i, count); \
+        break;
+        ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)
+#undef ROWS
+    }
+}
+
+/* Tiles of rows as alike as can be: a tile of one row would wait for each of its additions. */
 static void sum_narrow(const cpu_team *team, const be_gemm_args *a, shape s) {
-    int64_t blocks = block_count(s.k);
+    int64_t blocks = block_count(s.k), tiles = (s.m + 7) / 8;
     float *partial = (float *)(void *)team->scratch;
     span mine = share(team, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
         float *p = partial + b * s.m * s.n;
         span k = block_span(s.k, b);
-        for (int64_t i = 0; i < vf_count(s.n); i++) {
-            int64_t m = 0;
-            for (; m + 8 <= s.m; m += 8)
-                sum_tile(p, a, s, k, m, i, 8);
-            for (; m < s.m; m++)
-                sum_tile(p, a, s, k, m, i, 1);
-        }
+        for (int64_t i = 0; i < vf_count(s.n); i++)
+            for (int64_t t = 0; t < tiles; t++)
+                sum_rows(p, a, s, k, i, (span){s.m * t / tiles, s.m * (t + 1) / tiles});
     }
 }
 
