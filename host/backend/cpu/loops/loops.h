@@ -125,17 +125,19 @@ INLINE float *take(char **scratch, int64_t count) {
 /* sum[i] = sum over blocks of partial[b * stride + i] for i < count, in block order and in double; CHUNK elements at
  * a time so that the additions of different elements run side by side. */
 #define CHUNK 16
+typedef float chunk_floats __attribute__((vector_size(CHUNK * 4)));
+typedef double chunk_doubles __attribute__((vector_size(CHUNK * 8)));
 INLINE void sum_blocks(double sum[CHUNK], const float *partial, int64_t blocks, int64_t stride, int64_t count) {
-    for (int i = 0; i < CHUNK; i++)
-        sum[i] = 0.0;
+    chunk_doubles all = {0};
     for (int64_t b = 0; b < blocks; b++, partial += stride) {
+        chunk_floats here = {0};
         if (count == CHUNK)
-            for (int i = 0; i < CHUNK; i++)
-                sum[i] += (double)partial[i];
+            memcpy(&here, partial, sizeof here);
         else
-            for (int64_t i = 0; i < count; i++)
-                sum[i] += (double)partial[i];
+            memcpy(&here, partial, (size_t)count * sizeof(float));
+        all += __builtin_convertvector(here, chunk_doubles);
     }
+    memcpy(sum, &all, sizeof all);
 }
 
 /* out[i] += the sum of the blocks, for the thread's share of 0 .. count-1. */
