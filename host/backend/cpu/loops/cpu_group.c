@@ -140,14 +140,20 @@ OP(group_stats) {
 
 INLINE size_t apply_each(const be_group_apply_args *a) { return floats_bytes((a->s.cols + 1) * a->h.cols); }
 
+typedef struct apply_view { /* what the loop needs, out of the arguments */
+    const float *h, *s, *slope, *shift;
+    float *y;
+    int64_t ldh, lds, ldy;
+    bool relu;
+} apply_view;
+
 /* `count` rows from v, vector i: the coefficients are loaded once for all of them. */
-INLINE void apply_tile(const be_group_apply_args *a, const float *slope, const float *shift, int64_t v, int64_t i,
-                       const int count, int64_t d, int64_t groups) {
+INLINE void apply_tile(const apply_view *a, int64_t v, int64_t i, const int count, int64_t d, int64_t groups) {
     int part = vf_part(d, i);
-    const float *s[4], *coefficient = slope + i * VW;
+    const float *s[4], *coefficient = a->slope + i * VW;
     vf factor[4];
     for (int c = 0; c < count; c++) {
-        s[c] = row(a->s, v + c);
+        s[c] = a->s + (v + c) * a->lds;
         factor[c] = vf_set(1.0f);
     }
     for (int64_t g = 0; g < groups; g++, coefficient += d) {
@@ -155,21 +161,21 @@ INLINE void apply_tile(const be_group_apply_args *a, const float *slope, const f
         for (int c = 0; c < count; c++)
             factor[c] += s[c][g] * here;
     }
-    vf b = vf_load_n(shift + i * VW, part);
+    vf b = vf_load_n(a->shift + i * VW, part), least = vf_set(a->relu ? 0.0f : -INFINITY);
     for (int c = 0; c < count; c++) {
-        vf out = vf_load_n(row(a->h, v + c) + i * VW, part) * factor[c] + b;
-        vf_put(row(a->y, v + c) + i * VW, a->act.relu ? vf_relu(out) : out, part);
+        vf out = vf_load_n(a->h + (v + c) * a->ldh + i * VW, part) * factor[c] + b;
+        vf_put(a->y + (v + c) * a->ldy + i * VW, vf_max(least, out), part); /* NaN is kept: it must be seen */
     }
 }
 
-INLINE void apply_sweep(const be_group_apply_args *a, const float *slope, const float *shift, span rows, int64_t d,
-                        int64_t groups) {
+/* The view is a copy: it stays in registers. */
+INLINE void apply_sweep(const apply_view a, span rows, int64_t d, int64_t groups) {
     for (int64_t i = 0; i < vf_count(d); i++) {
         int64_t v = rows.begin;
         for (; v + 4 <= rows.end; v += 4)
-            apply_tile(a, slope, shift, v, i, 4, d, groups);
+            apply_tile(&a, v, i, 4, d, groups);
         for (; v < rows.end; v++)
-            apply_tile(a, slope, shift, v, i, 1, d, groups);
+            apply_tile(&a, v, i, 1, d, groups);
     }
 }
 
@@ -189,7 +195,9 @@ OP(group_apply) {
         shift[j] = (float)((double)a->lambda * b);
     }
     span rows = row_share(team, a->h.rows);
-    WITH_SHAPE(d, groups, apply_sweep, a, slope, shift, rows);
+    const apply_view view = {data(a->h), data(a->s), slope,   shift,      data(a->y),
+                             a->h.ld,    a->s.ld,    a->y.ld, a->act.relu};
+    WITH_SHAPE(d, groups, apply_sweep, view, rows);
     if (a->act.drop.rate > 0.0f)
         drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
