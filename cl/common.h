@@ -229,9 +229,11 @@ static inline __attribute__((always_inline)) wide exp_wide(wide x) {
 #error "COLUMNS is 4 or 16"
 #endif
 
-/* Are even and odd rows summed apart, for a CPU to work on both at once? A GPU has other items to work on, and fewer
- * registers; nor are its loops unrolled here. */
-#define PAIRS (COLUMNS == 16)
+/* Groups of group normalisation whose sums over rows an item makes at once: a CPU then reads a row once for all of
+ * them, and adds to one while it waits for another. A GPU has other items to work on, and fewer registers; nor are its
+ * loops unrolled here. Of the last ones fewer may be left; the last group then takes the places behind it too. */
+#define TOGETHER GROUPS_TOGETHER(COLUMNS)
+#define EACH_GROUP _Pragma("unroll") for (uint c = 0; c < TOGETHER; c++)
 
 /* A tile of four rows and COLUMNS columns of a product, c0 .. c3: rows a0 .. a3 of the left factor, entries `ak` apart,
  * times `count` rows of the right one, the first at `row`, `ld` apart, each read as LOAD_B says. */

@@ -60,109 +60,116 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
     }
 }
 
-/* Mean and centred sum of t_gj over the rows begin .. end - 1, COLUMNS columns from j on; sg is the column g of s.
- * Order: rows rising in runs of 64, on CPUs even and odd ones apart, each run centred about its own mean; runs are
- * combined after Chan. */
+/* Mean and centred sum of t_gj over the rows begin .. end - 1 for TOGETHER groups, COLUMNS columns from j on; sg is the
+ * column of s of the first, `last` how far the last is from it.   Order: rows rising in runs of 64, each centred about
+ * its own mean; runs are combined after Chan. */
 typedef struct spread_of {
-    wide mean, centred;
+    wide mean[TOGETHER], centred[TOGETHER];
 } spread_of;
 
-static inline spread_of spread_rows(__global const float *sg, long sld, __global const float *rows, long hld, uint j,
-                                    uint d, ulong begin, ulong end, uint n) {
+static inline __attribute__((always_inline)) spread_of spread_rows(__global const float *sg, long sld, uint last,
+                                                                   __global const float *rows, long hld, uint j, uint d,
+                                                                   ulong begin, ulong end, uint n) {
     __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
-    spread_of out = {(wide)(0.0f), (wide)(0.0f)};
+    spread_of out;
+    EACH_GROUP out.mean[c] = out.centred[c] = (wide)(0.0f);
     for (ulong v = begin; v < end; v += 64) {
-        uint here = (uint)min((ulong)64, end - v), w = 0;
+        uint here = (uint)min((ulong)64, end - v);
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
-        wide base = *sw * load_inside(hw, j, d, stop), run = (wide)(0.0f), odd = run;
-#pragma unroll 1
-        for (; PAIRS && w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
-            run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
-            odd += fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -base);
+        wide first = load_inside(hw, j, d, stop), base[TOGETHER], run[TOGETHER], squares[TOGETHER];
+        EACH_GROUP {
+            base[c] = sw[min(c, last)] * first;
+            run[c] = squares[c] = (wide)(0.0f);
         }
 #pragma unroll 1
-        for (; w < here; w++, sw += sld, hw += hld)
-            run += fma((wide)(*sw), load_inside(hw, j, d, stop), -base);
-        run = base + (run + odd) / (float)here;
-        wide squares = (wide)(0.0f);
-        odd = squares;
+        for (uint w = 0; w < here; w++, sw += sld, hw += hld) {
+            wide x = load_inside(hw, j, d, stop);
+            EACH_GROUP run[c] += fma((wide)(sw[min(c, last)]), x, -base[c]);
+        }
+        EACH_GROUP run[c] = base[c] + run[c] / (float)here;
         sw = sg + (long)v * sld;
         hw = rows + (long)v * hld;
 #pragma unroll 1
-        for (w = 0; PAIRS && w + 2 <= here; w += 2, sw += 2 * sld, hw += 2 * hld) {
-            wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
-            wide two = fma((wide)(sw[sld]), load_inside(hw + hld, j, d, stop), -run);
-            squares = fma(one, one, squares);
-            odd = fma(two, two, odd);
-        }
-#pragma unroll 1
-        for (; w < here; w++, sw += sld, hw += hld) {
-            wide one = fma((wide)(*sw), load_inside(hw, j, d, stop), -run);
-            squares = fma(one, one, squares);
+        for (uint w = 0; w < here; w++, sw += sld, hw += hld) {
+            wide x = load_inside(hw, j, d, stop);
+            EACH_GROUP {
+                wide one = fma((wide)(sw[min(c, last)]), x, -run[c]);
+                squares[c] = fma(one, one, squares[c]);
+            }
         }
         float both = count + (float)here;
-        wide delta = run - out.mean;
-        out.mean += delta * (count > 0.0f ? (float)here / both : 1.0f); /* x / x need not be 1 */
-        out.centred += squares + odd + delta * delta * (count * (float)here / both);
+        EACH_GROUP {
+            wide delta = run[c] - out.mean[c];
+            out.mean[c] += delta * (count > 0.0f ? (float)here / both : 1.0f); /* x / x need not be 1 */
+            out.centred[c] += squares[c] + delta * delta * (count * (float)here / both);
+        }
         count = both;
     }
     return out;
 }
 
 /* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
- * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, group and COLUMNS columns. */
+ * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, TOGETHER groups and COLUMNS columns. */
 __kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
                                  __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
                                  uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = (groups + TOGETHER - 1) / TOGETHER * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
-    spread_of out = spread_rows(s + so + g, sld, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per), n);
+    uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
+    spread_of out = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)((2 * b * groups + g) * d);
-    store_wide(out.mean, to, j, d);
-    store_wide(out.centred, to + (long)groups * d, j, d);
+    EACH_GROUP {
+        if (c <= last) {
+            store_wide(out.mean[c], to + (long)c * d, j, d);
+            store_wide(out.centred[c], to + (long)(groups + c) * d, j, d);
+        }
+    }
 }
 
 /* Computes: mean and variance of t_gj, and running estimates as stats_combine (norm_blocks.cl), in one launch for few
- * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per group and COLUMNS columns; an item
- * takes `per` rows.   Memory: room 2 x COLUMNS for an item: its mean and centred sum.   Order: as above, then items
- * rising. */
+ * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per TOGETHER groups and COLUMNS columns; an
+ * item takes `per` rows, then one adds up each group.   Memory: room 2 x TOGETHER x COLUMNS for an item: its means and
+ * centred sums.   Order: as above, then items rising. */
 __kernel void group_stats_once(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
                                long rmo, __global float *rvar, long rvo, uint running, __global const float *s, long so,
                                long sld, __global const float *h, long ho, long hld, __global float *room, long ro,
                                uint n, uint d, uint groups, uint per, float momentum) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
-    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
-    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
+    long step = 2 * TOGETHER * COLUMNS;
+    __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
     ulong begin = min((ulong)n, (ulong)me * per);
-    spread_of part = spread_rows(s + so + g, sld, h + ho, hld, j, d, begin, min((ulong)n, begin + per), n);
-    STORE(part.mean, parts + (long)me * 2 * COLUMNS);
-    STORE(part.centred, parts + (long)(me * 2 + 1) * COLUMNS);
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    if (me > 0)
-        return;
-    uint used = (n + per - 1) / per;
-    wide base = LOAD(parts), shift = (wide)(0.0f), centred = shift;
-#pragma unroll 1
-    for (uint i = 0; i < used; i++)
-        shift += (float)min(per, n - i * per) * (LOAD(parts + (long)i * 2 * COLUMNS) - base);
-    wide all = base + shift / (float)n;
-#pragma unroll 1
-    for (uint i = 0; i < used; i++) {
-        wide away = LOAD(parts + (long)i * 2 * COLUMNS) - all;
-        centred += LOAD(parts + (long)(i * 2 + 1) * COLUMNS) + (float)min(per, n - i * per) * away * away;
+    spread_of part = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, begin, min((ulong)n, begin + per), n);
+    EACH_GROUP {
+        STORE(part.mean[c], mine + 2 * c * COLUMNS);
+        STORE(part.centred[c], mine + (2 * c + 1) * COLUMNS);
     }
-    long to = (long)g * d;
-    store_wide(all, mean + mo + to, j, d);
-    store_wide(centred / (float)n, var + vo + to, j, d);
-    if (running) {
-        wide unbiased = n > 1 ? centred / (float)(n - 1) : (wide)(0.0f);
-        __global float *rm = rmean + rmo + to, *rv = rvar + rvo + to;
-        store_wide((1.0f - momentum) * load_wide(rm, j, d) + momentum * all, rm, j, d);
-        store_wide((1.0f - momentum) * load_wide(rv, j, d) + momentum * unbiased, rv, j, d);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    uint used = (n + per - 1) / per;
+    for (uint c = me; c < TOGETHER && c <= last; c += size) {
+        __global const float *from = parts + (long)2 * c * COLUMNS;
+        wide base = LOAD(from), shift = (wide)(0.0f), centred = shift;
+#pragma unroll 1
+        for (uint i = 0; i < used; i++)
+            shift += (float)min(per, n - i * per) * (LOAD(from + (long)i * step) - base);
+        wide all = base + shift / (float)n;
+#pragma unroll 1
+        for (uint i = 0; i < used; i++) {
+            wide away = LOAD(from + (long)i * step) - all;
+            centred += LOAD(from + (long)i * step + COLUMNS) + (float)min(per, n - i * per) * away * away;
+        }
+        long to = (long)(g + c) * d;
+        store_wide(all, mean + mo + to, j, d);
+        store_wide(centred / (float)n, var + vo + to, j, d);
+        if (running) {
+            wide unbiased = n > 1 ? centred / (float)(n - 1) : (wide)(0.0f);
+            __global float *rm = rmean + rmo + to, *rv = rvar + rvo + to;
+            store_wide((1.0f - momentum) * load_wide(rm, j, d) + momentum * all, rm, j, d);
+            store_wide((1.0f - momentum) * load_wide(rv, j, d) + momentum * unbiased, rv, j, d);
+        }
     }
 }
 

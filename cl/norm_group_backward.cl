@@ -2,57 +2,77 @@
  * Shapes, t and the rooms of work-groups are those of norm_group.cl. */
 #include "common.h"
 
-/* sum_v go_vj (t_vgj - m_j) and sum_v go_vj over the rows begin .. end - 1, COLUMNS columns from j on.
- * Order: rows rising, in runs of 64, on CPUs even and odd ones apart. */
+/* The gradient g of COLUMNS columns from j on, through the activation behind the norm: y is its output, a matrix that
+ * ends at `stop`; a relu and perhaps dropout, whose factor is `scale`. */
+static inline __attribute__((always_inline)) wide through(wide g, __global const float *y, uint j, uint d,
+                                                          __global const float *stop, uint has_y, float scale) {
+    return has_y ? select((wide)(0.0f), g * scale, load_inside(y, j, d, stop) > 0.0f) : g;
+}
+
+/* The sums over the rows begin .. end - 1 of go_vj (t_vgj - mean_gj) for TOGETHER groups, and of go_vj, COLUMNS columns
+ * from j on; sg is the column of s of the first group, `mean` its row, `last` how far the last is from it. Whether there
+ * is a y is a constant, asked in front of the loops.   Order: rows rising, in runs of 64. */
 typedef struct sums_of {
-    wide q, db;
+    wide q[TOGETHER], db;
 } sums_of;
 
-static inline sums_of sum_rows(__global const float *go, long gold, __global const float *h, long hld,
-                               __global const float *sg, long sld, wide m, uint j, uint d, ulong begin, ulong end,
-                               uint n) {
+static inline __attribute__((always_inline)) sums_of
+sum_rows_of(__global const float *go, long gold, __global const float *y, long yld, bool has_y, float scale,
+            __global const float *h, long hld, __global const float *sg, long sld, uint last,
+            __global const float *mean, uint j, uint d, ulong begin, ulong end, uint n) {
     __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
-    sums_of out = {(wide)(0.0f), (wide)(0.0f)};
+    __global const float *y_stop = y + (long)(n - 1) * yld + d;
+    wide m[TOGETHER];
+    sums_of out = {.db = (wide)(0.0f)};
+    EACH_GROUP {
+        m[c] = load_wide(mean + (long)min(c, last) * d, j, d);
+        out.q[c] = (wide)(0.0f);
+    }
     for (ulong v = begin; v < end; v += 64) {
-        uint here = (uint)min((ulong)64, end - v), w = 0;
+        uint here = (uint)min((ulong)64, end - v);
         __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
-        wide q = (wide)(0.0f), q_odd = q, db = q, db_odd = q;
+        __global const float *yw = y + (long)v * yld;
+        wide q[TOGETHER], db = (wide)(0.0f);
+        EACH_GROUP q[c] = (wide)(0.0f);
 #pragma unroll 1
-        for (; PAIRS && w + 2 <= here; w += 2, gw += 2 * gold, hw += 2 * hld, sw += 2 * sld) {
-            wide one = load_inside(gw, j, d, g_stop), two = load_inside(gw + gold, j, d, g_stop);
-            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
-            q_odd = fma(two, fma((wide)(sw[sld]), load_inside(hw + hld, j, d, h_stop), -m), q_odd);
-            db += one;
-            db_odd += two;
-        }
-#pragma unroll 1
-        for (; w < here; w++, gw += gold, hw += hld, sw += sld) {
-            wide one = load_inside(gw, j, d, g_stop);
-            q = fma(one, fma((wide)(*sw), load_inside(hw, j, d, h_stop), -m), q);
+        for (uint w = 0; w < here; w++, gw += gold, yw += yld, hw += hld, sw += sld) {
+            wide one = through(load_inside(gw, j, d, g_stop), yw, j, d, y_stop, has_y, scale);
+            wide x = load_inside(hw, j, d, h_stop);
+            EACH_GROUP q[c] = fma(one, fma((wide)(sw[min(c, last)]), x, -m[c]), q[c]);
             db += one;
         }
-        out.q += q + q_odd;
-        out.db += db + db_odd;
+        EACH_GROUP out.q[c] += q[c];
+        out.db += db;
     }
     return out;
 }
 
+static inline __attribute__((always_inline)) sums_of
+sum_rows(__global const float *go, long gold, __global const float *y, long yld, uint has_y, float scale,
+         __global const float *h, long hld, __global const float *sg, long sld, uint last, __global const float *mean,
+         uint j, uint d, ulong begin, ulong end, uint n) {
+    if (has_y)
+        return sum_rows_of(go, gold, y, yld, true, scale, h, hld, sg, sld, last, mean, j, d, begin, end, n);
+    return sum_rows_of(go, gold, y, yld, false, scale, h, hld, sg, sld, last, mean, j, d, begin, end, n);
+}
+
 /* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj), and p[b][G][j] = sum_v go_vj.
- * Shapes: go and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d.
- * Launch: one item per block, group and COLUMNS columns; those of the first group write the last sum. */
+ * Shapes: go, y and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d; go is taken through y.
+ * Launch: one item per block, TOGETHER groups and COLUMNS columns; those of the first groups write the last sum. */
 __kernel void group_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
+                                __global const float *y, long yo, long yld, uint has_y, float scale,
                                 __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
                                 __global const float *mean, long mo, uint n, uint d, uint groups, uint blocks,
                                 uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS, width = groups * across;
+    uint across = (d + COLUMNS - 1) / COLUMNS, width = (groups + TOGETHER - 1) / TOGETHER * across;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / across, j = COLUMNS * (at - g * across);
-    sums_of out = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + (long)g * d, j, d), j, d,
-                           b * per, min((ulong)n, (b + 1) * per), n);
+    uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
+    sums_of out = sum_rows(go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
+                           mean + mo + (long)g * d, j, d, b * per, min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)(b * (groups + 1) * d);
-    store_wide(out.q, to + (long)g * d, j, d);
+    EACH_GROUP if (c <= last) store_wide(out.q[c], to + (long)(g + c) * d, j, d);
     if (g == 0)
         store_wide(out.db, to + (long)groups * d, j, d);
 }
@@ -69,35 +89,37 @@ static inline void store_sums(wide sum_q, wide sum_b, __global float *q, __globa
 }
 
 /* Computes: q = lambda sum_v go_vj (t_vgj - mean_gj), db = lambda sum_v go_vj; ggamma += r q, gbeta_g += db, in one
- * launch for few rows.   Shapes: db 1 x d, go and h n x d, s n x G, the others G x d.   Launch: a work-group per group
- * and COLUMNS columns; an item takes `per` rows.   Memory: room 2 x COLUMNS for an item: its sums.
- * Order: as above, then items rising. */
+ * launch for few rows.   Shapes: db 1 x d, go, y and h n x d, s n x G, the others G x d; go is taken through y.
+ * Launch: a work-group per TOGETHER groups and COLUMNS columns; an item takes `per` rows, then one adds up each group.
+ * Memory: room (TOGETHER + 1) x COLUMNS for an item: its sums.   Order: as above, then items rising. */
 __kernel void group_sums_once(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
                               long ggo, __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
+                              __global const float *y, long yo, long yld, uint has_y, float scale,
                               __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
                               __global const float *mean, long mo, __global const float *var, long vo,
                               __global float *room, long ro, uint n, uint d, uint groups, uint per, float eps,
                               float lambda) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
-    uint at = (uint)get_group_id(0), g = at / across, j = COLUMNS * (at - g * across);
-    long to = (long)g * d;
-    __global float *parts = room + ro + (long)at * size * 2 * COLUMNS;
+    uint at = (uint)get_group_id(0), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
+    long step = (TOGETHER + 1) * COLUMNS;
+    __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
     ulong begin = min((ulong)n, (ulong)me * per);
-    sums_of part = sum_rows(go + goo, gold, h + ho, hld, s + so + g, sld, load_wide(mean + mo + to, j, d), j, d, begin,
-                            min((ulong)n, begin + per), n);
-    STORE(part.q, parts + (long)me * 2 * COLUMNS);
-    STORE(part.db, parts + (long)(me * 2 + 1) * COLUMNS);
+    sums_of part = sum_rows(go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
+                            mean + mo + (long)g * d, j, d, begin, min((ulong)n, begin + per), n);
+    EACH_GROUP STORE(part.q[c], mine + c * COLUMNS);
+    STORE(part.db, mine + TOGETHER * COLUMNS);
     barrier(CLK_GLOBAL_MEM_FENCE);
-    if (me > 0)
-        return;
-    wide sum_q = (wide)(0.0f), sum_b = sum_q;
+    for (uint c = me; c < TOGETHER && c <= last; c += size) {
+        wide sum_q = (wide)(0.0f), sum_b = sum_q;
 #pragma unroll 1
-    for (uint i = 0; i < size; i++) {
-        sum_q += LOAD(parts + (long)i * 2 * COLUMNS);
-        sum_b += LOAD(parts + (long)(i * 2 + 1) * COLUMNS);
+        for (uint i = 0; i < size; i++) {
+            sum_q += LOAD(parts + (long)i * step + c * COLUMNS);
+            sum_b += LOAD(parts + (long)i * step + TOGETHER * COLUMNS);
+        }
+        long to = (long)(g + c) * d;
+        store_sums(lambda * sum_q, lambda * sum_b, q + qo + to, ggamma + ggo + to, gbeta + gbo + to, g + c == 0,
+                   db + dbo, var + vo + to, eps, j, d);
     }
-    store_sums(lambda * sum_q, lambda * sum_b, q + qo + to, ggamma + ggo + to, gbeta + gbo + to, g == 0, db + dbo,
-               var + vo + to, eps, j, d);
 }
 
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.
@@ -173,8 +195,8 @@ static inline __attribute__((always_inline)) void finish_groups(wide z, __global
  *   dt_vgj = A_gj (lambda go_vj - db_j / n) + E_gj (t_vgj - mean_gj), ds_vg = sum_j H_vj dt_vgj,
  *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
  *   and per block p[b][g] = sum_v gz_vg.
- * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, h n x
- * d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go.   Launch: a work-group per block
+ * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, y, h n x
+ * d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go, which is taken through y.   Launch: a work-group per block
  * of `per` rows. On GPUs `team` items, a power of two, share a row, COLUMNS columns each at a time, so size / team rows
  * go at once; on CPUs an item has pairs of rows, and ds has groups in lanes.
  * Memory: for a work-group A, E, mean, u of each group and db / n: room (4 G + 1) x pad. Then, wg = COLUMNS ceil(G /
@@ -184,6 +206,7 @@ static inline __attribute__((always_inline)) void finish_groups(wide z, __global
  * CPUs: columns rising, groups rising, rows of an item rising, items rising. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
                                   __global float *p, long po, __global const float *go, long goo, long gold,
+                                  __global const float *y, long yo, long yld, uint has_y, float scale,
                                   __global const float *h, long ho, long hld, __global const float *s, long so,
                                   long sld, __global const float *mean, long mo, __global const float *var, long vo,
                                   __global const float *gamma, long gao, __global const float *u, long uo,
@@ -218,6 +241,16 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         __global const float *sa = s + so + (long)v * sld, *sb = two ? sa + sld : sa;
         __global float *za = gz + gzo + (long)v * gzld, *zb = two ? za + gzld : za;
         __global float *to_a = gh + gho + (long)v * ghld, *to_b = two ? to_a + ghld : to_a;
+        if (has_y) { /* gh holds the gradient behind the activation until it is finished */
+            __global const float *ya = y + yo + (long)v * yld, *stop = y + yo + (long)(n - 1) * yld + d;
+            for (uint j = 0; j < d; j += COLUMNS) {
+                store_wide(through(load_wide(ga, j, d), ya, j, d, stop, 1, scale), to_a, j, d);
+                if (two)
+                    store_wide(through(load_wide(gb, j, d), ya + yld, j, d, stop, 1, scale), to_b, j, d);
+            }
+            ga = to_a;
+            gb = to_b;
+        }
         wide_pair share = {load_wide(sa, 0, groups), load_wide(sb, 0, groups)};
         wide_pair ds = ds_of(across_groups, wg, ha, hb, ga, gb, each, d, lambda, share);
         float dot_a = sum_wide(ds.a * share.a), dot_b = sum_wide(ds.b * share.b);
@@ -266,7 +299,7 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
     uint wg = (groups + COLUMNS - 1) / COLUMNS * COLUMNS, members = min(team, across), j = COLUMNS * t;
     ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
-    __global const float *h_stop = h + ho + (long)(n - 1) * hld + d;
+    __global const float *h_stop = h + ho + (long)(n - 1) * hld + d, *y_stop = y + yo + (long)(n - 1) * yld + d;
     __global float *k = room + ro + (long)(b * ((4 * (ulong)groups + 1) * pad + (2 * (ulong)size + 1) * wg));
     __global float *each = k + 4 * (long)groups * pad, *parts = each + pad, *shares = parts + (long)size * wg;
     __global float *sums = shares + (long)size * wg;
@@ -286,13 +319,14 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (ulong first = begin; first < end; first += at_once) {
         ulong v = first + me / team;
-        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold;
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold, *yv = y + yo + (long)v * yld;
         bool works = v < end && t < across;
         if (works) {
             __global const float *sv = s + so + (long)v * sld;
 #pragma unroll 1
             for (uint a = j; a < d; a += team * COLUMNS) {
-                wide x = load_inside(hv, a, d, h_stop), c = lambda * load_wide(gv, a, d) - LOAD(each + a);
+                wide x = load_inside(hv, a, d, h_stop);
+                wide c = lambda * through(load_wide(gv, a, d), yv, a, d, y_stop, has_y, scale) - LOAD(each + a);
                 uint kg = a;
 #pragma unroll 1
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {
@@ -326,7 +360,9 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
         if (works) {
 #pragma unroll 1
             for (uint a = j; a < d; a += team * COLUMNS) {
-                wide x = load_inside(hv, a, d, h_stop), sum = load_wide(gv, a, d), c = lambda * sum - LOAD(each + a);
+                wide x = load_inside(hv, a, d, h_stop);
+                wide sum = through(load_wide(gv, a, d), yv, a, d, y_stop, has_y, scale);
+                wide c = lambda * sum - LOAD(each + a);
                 uint kg = a;
 #pragma unroll 1
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {

@@ -136,6 +136,7 @@ fathom_status be_check_group_backward_sums(const be_device *dev, const be_group_
     rule_mat(&r, "h", a->h, 0, 0);
     rule_mat(&r, "s", a->s, a->h.rows, 0);
     rule_mat(&r, "go", a->go, a->h.rows, a->h.cols);
+    rule_mat_optional(&r, "y", a->y, a->h.rows, a->h.cols);
     int64_t g = a->s.cols, d = a->h.cols;
     rule_vec(&r, "db", a->db, d);
     rule_packed(&r, "q", a->q, g, d);
@@ -156,6 +157,7 @@ fathom_status be_check_group_backward_rows(const be_device *dev, const be_group_
     rule_mat(&r, "s", a->s, a->h.rows, 0);
     int64_t n = a->h.rows, g = a->s.cols, d = a->h.cols;
     rule_mat(&r, "go", a->go, n, d);
+    rule_mat_optional(&r, "y", a->y, n, d);
     rule_mat(&r, "gh", a->gh, n, d);
     rule_mat(&r, "gz", a->gz, n, g);
     rule_mat_optional(&r, "gc", a->gc, 1, g);

@@ -267,11 +267,13 @@ typedef struct be_group_apply_args {
 } be_group_apply_args;
 
 /* db_j = lambda sum_v go_vj; q_gj = lambda sum_v go_vj (t_vgj - mean_gj);
- * ggamma += r q; gbeta_g += db. db 1 x d, the others G x d. */
+ * ggamma += r q; gbeta_g += db. db 1 x d, the others G x d.
+ * y [optional]: the output of a relu and perhaps dropout behind the norm, n x d: go then stands for
+ * (y > 0) scale go, as activate_backward makes it, here and in group_backward_rows. */
 typedef struct be_group_backward_sums_args {
     be_mat db, q, ggamma, gbeta;
-    be_mat go, h, s, mean, var;
-    float eps, lambda;
+    be_mat go, y, h, s, mean, var;
+    float scale, eps, lambda;
 } be_group_backward_sums_args;
 
 /* With db and q of group_backward_sums, A and r as above, D = -1/2 r^3 gamma q:
@@ -280,11 +282,11 @@ typedef struct be_group_backward_sums_args {
  *   gz_vg  = S_vg (dS_vg - sum_k dS_vk S_vk)          gradient of H u' + c
  *   gh_vj  = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj
  *   gc_g  += sum_v gz_vg [optional]
- * gz n x G; gh may be go. What is left is gu += gz' h, a gemm. */
+ * gz n x G; gh may be go; y as above. What is left is gu += gz' h, a gemm. */
 typedef struct be_group_backward_rows_args {
     be_mat gh, gz, gc;
-    be_mat go, h, s, mean, var, gamma, u, db, q;
-    float eps, lambda;
+    be_mat go, y, h, s, mean, var, gamma, u, db, q;
+    float scale, eps, lambda;
 } be_group_backward_rows_args;
 
 /* -- loss, accuracy, optimiser -- */

@@ -55,11 +55,12 @@ typedef struct nn_conv {
 typedef struct nn_norm {
     const char *name;
     bool keeps_input; /* backward reads Z: z and h are two matrices */
+    bool gates;       /* backward takes the relu behind it along */
     void (*declare)(nn_model *m, int64_t k);
     void (*plan)(nn_model *m, nn_acts *acts, int64_t width);
     fathom_status (*forward)(nn_model *m, const nn_pass *pass, int64_t k, be_act act); /* h = act(norm(z)) */
     /* m->flow: from dL/d(norm's output) to dL/dZ_k, in place. */
-    fathom_status (*backward)(nn_model *m, int64_t k);
+    fathom_status (*backward)(nn_model *m, int64_t k, const be_act *act); /* act: NULL when it is done with */
 } nn_norm;
 
 extern const nn_conv nn_conv_gcn, nn_conv_gat, nn_conv_sgc, nn_conv_gcnii;

@@ -246,10 +246,11 @@ fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
         TRY(m->conv->backward_end(m, pass));
     for (int64_t k = m->config.layers - 1; k >= 0; k--) {
         be_act act = nn_act_of(m, pass, k);
-        if (act.relu || act.drop.rate > 0.0f)
+        bool gated = m->norm->gates && act.relu;
+        if (!gated && (act.relu || act.drop.rate > 0.0f))
             TRY(be_activate_backward(
                 m->dev, &(be_activate_backward_args){.gx = m->flow, .gy = m->flow, .y = m->acts[k].h, .act = act}));
-        TRY(m->norm->backward(m, k));
+        TRY(m->norm->backward(m, k, gated ? &act : NULL));
         TRY(m->conv->backward(m, pass, k));
     }
     return FATHOM_OK;

@@ -248,7 +248,7 @@ fathom_status nn_alone_backward(nn_alone *a, float *gx, const nn_alone_gradients
     TRY_OUT(bind(&c, &m->flow, gx, gx, rows, d));
     TRY_OUT(bind_weights(&c, &a->layer.w, weights, m->config.groups, d));
     TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = a->grads}));
-    TRY_OUT(m->norm->backward(m, 0));
+    TRY_OUT(m->norm->backward(m, 0, NULL));
     TRY_OUT(bring_back(&c));
     TRY_OUT(give_gradients(a, gradients));
 out:

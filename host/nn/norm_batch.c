@@ -46,7 +46,8 @@ static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act
                                                          .act = act});
 }
 
-static fathom_status backward(nn_model *m, int64_t k) {
+static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
+    (void)act;
     const nn_acts *o = &m->acts[k];
     nn_layer *l = &m->layers[k];
     be_mat db = be_vector(m->db.buf, m->db.off, l->out), q = be_vector(m->q.buf, m->q.off, l->out);

@@ -63,8 +63,10 @@ static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act
                                                          .act = act});
 }
 
-static fathom_status backward(nn_model *m, int64_t k) {
+static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
     const nn_acts *o = &m->acts[k];
+    be_mat y = act ? o->h : (be_mat){0};
+    float scale = act && act->drop.rate > 0.0f ? act->drop.scale : 1.0f;
     nn_layer *l = &m->layers[k];
     int64_t groups = m->config.groups;
     float lambda = (float)m->config.lambda;
@@ -74,16 +76,19 @@ static fathom_status backward(nn_model *m, int64_t k) {
                                                                       .ggamma = l->g.gamma,
                                                                       .gbeta = l->g.beta,
                                                                       .go = m->flow,
+                                                                      .y = y,
                                                                       .h = o->z,
                                                                       .s = o->assign,
                                                                       .mean = o->mean,
                                                                       .var = o->var,
+                                                                      .scale = scale,
                                                                       .eps = NN_EPS,
                                                                       .lambda = lambda}));
     TRY(be_group_backward_rows(m->dev, &(be_group_backward_rows_args){.gh = m->flow,
                                                                       .gz = m->gassign,
                                                                       .gc = l->g.c,
                                                                       .go = m->flow,
+                                                                      .y = y,
                                                                       .h = o->z,
                                                                       .s = o->assign,
                                                                       .mean = o->mean,
@@ -92,6 +97,7 @@ static fathom_status backward(nn_model *m, int64_t k) {
                                                                       .u = l->w.u,
                                                                       .db = db,
                                                                       .q = q,
+                                                                      .scale = scale,
                                                                       .eps = NN_EPS,
                                                                       .lambda = lambda}));
     if (groups == 1)
@@ -103,6 +109,7 @@ static fathom_status backward(nn_model *m, int64_t k) {
 const nn_norm nn_norm_group = {
     .name = "group",
     .keeps_input = true,
+    .gates = true,
     .declare = declare,
     .plan = plan,
     .forward = forward,

@@ -8,7 +8,8 @@ static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act
     return be_activate(m->dev, &(be_activate_args){.y = o.h, .x = o.z, .act = act});
 }
 
-static fathom_status backward(nn_model *m, int64_t k) {
+static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
+    (void)act;
     (void)m;
     (void)k;
     return FATHOM_OK;

@@ -15,7 +15,8 @@ static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act
 
 static void plan(nn_model *m, nn_acts *acts, int64_t width) { nn_norm_batch.plan(m, acts, width); }
 
-static fathom_status backward(nn_model *m, int64_t k) {
+static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
+    (void)act;
     const nn_acts *o = &m->acts[k];
     int64_t d = m->layers[k].out;
     be_mat db = be_vector(m->db.buf, m->db.off, d), q = be_vector(m->q.buf, m->q.off, d);

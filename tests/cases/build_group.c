@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cases/job.h"
+#include "core/mem.h"
 
 #define EPS 1e-5f
 #define MOMENTUM 0.3f
@@ -101,36 +102,55 @@ fathom_status build_group_apply(case_job *job, const op_case *c) {
     return FATHOM_OK;
 }
 
+/* With kind 1 there is the output y of an activation, and what the oracle is handed is the gradient behind it. */
+static tensor *gate(case_job *job, const op_case *c) { return c->kind == 1 ? in(job, "y", c->n, c->d) : NULL; }
+
+#define GATE_SCALE 2.5f
+
+static fathom_status gated(double **behind, const tensor *go, const tensor *y) {
+    int64_t count = go->rows * go->cols;
+    TRY(mem_new(behind, count, 1, sizeof **behind, "gradient behind an activation"));
+    for (int64_t i = 0; i < count; i++)
+        (*behind)[i] = !y ? go->v[i] : y->v[i] > 0.0 ? f32((double)GATE_SCALE * go->v[i]) : 0.0;
+    return FATHOM_OK;
+}
+
 fathom_status build_group_backward_sums(case_job *job, const op_case *c) {
     tensor *db = out(job, "db", 1, c->d), *q = packed(out(job, "q", c->k, c->d));
     tensor *ggamma = packed(acc(job, "ggamma", c->k, c->d)), *gbeta = packed(acc(job, "gbeta", c->k, c->d));
     tensor *go = in(job, "go", c->n, c->d), *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
     tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
+    tensor *y = gate(job, c);
+    double *behind;
     TRY(job->status);
     shape_inputs(h, s, c);
     statistics(mean, var, s, h, c);
-    ref_group_backward_sums(db->want, q->want, ggamma->want, gbeta->want, go->v, h->v, s->v, mean->v, var->v,
+    TRY(gated(&behind, go, y));
+    ref_group_backward_sums(db->want, q->want, ggamma->want, gbeta->want, behind, h->v, s->v, mean->v, var->v,
                             (double)EPS, (double)c->a, c->n, c->d, c->k);
+    mem_free(behind);
     TRY(job_place(job));
     job->args.group_backward_sums = (be_group_backward_sums_args){.db = mat(db),
                                                                   .q = mat(q),
                                                                   .ggamma = mat(ggamma),
                                                                   .gbeta = mat(gbeta),
                                                                   .go = mat(go),
+                                                                  .y = mat(y),
                                                                   .h = mat(h),
                                                                   .s = mat(s),
                                                                   .mean = mat(mean),
                                                                   .var = mat(var),
+                                                                  .scale = GATE_SCALE,
                                                                   .eps = EPS,
                                                                   .lambda = c->a};
     return FATHOM_OK;
 }
 
 /* Lets the oracle of the sums fill db and q; its other two outputs go to `spare`. */
-static void gradient_sums(tensor *db, tensor *q, double *spare, const tensor *go, const tensor *h, const tensor *s,
+static void gradient_sums(tensor *db, tensor *q, double *spare, const double *go, const tensor *h, const tensor *s,
                           const tensor *mean, const tensor *var, const op_case *c) {
-    ref_group_backward_sums(db->v, q->v, spare, spare, go->v, h->v, s->v, mean->v, var->v, (double)EPS, (double)c->a,
-                            c->n, c->d, c->k);
+    ref_group_backward_sums(db->v, q->v, spare, spare, go, h->v, s->v, mean->v, var->v, (double)EPS, (double)c->a, c->n,
+                            c->d, c->k);
     round_to_float(db);
     round_to_float(q);
 }
@@ -142,20 +162,25 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
     tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
     tensor *gamma = packed(in(job, "gamma", c->k, c->d)), *u = packed(in(job, "u", c->k, c->d));
     tensor *db = in(job, "db", 1, c->d), *q = packed(in(job, "q", c->k, c->d));
+    tensor *y = gate(job, c);
+    double *behind;
     TRY(job->status);
     shape_inputs(h, s, c);
     statistics(mean, var, s, h, c);
-    gradient_sums(db, q, u->v, go, h, s, mean, var, c);
+    TRY(gated(&behind, go, y));
+    gradient_sums(db, q, u->v, behind, h, s, mean, var, c);
     uniform(u, -1, 1); /* it was the place for what is not needed */
     if (c->flags & CASE_ALIAS)
         alias(gh, go);
-    ref_group_backward_rows(gh->want, gz->want, wanted(gc), go->v, h->v, s->v, mean->v, var->v, gamma->v, u->v, db->v,
+    ref_group_backward_rows(gh->want, gz->want, wanted(gc), behind, h->v, s->v, mean->v, var->v, gamma->v, u->v, db->v,
                             q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
+    mem_free(behind);
     TRY(job_place(job));
     job->args.group_backward_rows = (be_group_backward_rows_args){.gh = mat(gh),
                                                                   .gz = mat(gz),
                                                                   .gc = mat(gc),
                                                                   .go = mat(go),
+                                                                  .y = mat(y),
                                                                   .h = mat(h),
                                                                   .s = mat(s),
                                                                   .mean = mat(mean),
@@ -164,6 +189,7 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
                                                                   .u = mat(u),
                                                                   .db = mat(db),
                                                                   .q = mat(q),
+                                                                  .scale = GATE_SCALE,
                                                                   .eps = EPS,
                                                                   .lambda = c->a};
     return FATHOM_OK;

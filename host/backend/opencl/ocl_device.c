@@ -37,7 +37,8 @@ static fathom_status learn_processor(ocl_device *dev) {
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT",
            clGetDeviceInfo(dev->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, NULL));
     bool cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-    dev->rooms = cpu ? 8 * (int64_t)(units > 0 ? units : 1) : 1024;
+    dev->units = cpu && units > 0 ? (int64_t)units : 1;
+    dev->rooms = cpu ? 8 * dev->units : 1024;
     dev->columns = dev->tuning.columns > 0 ? dev->tuning.columns : cpu && native > 1 ? 16 : 4;
     return FATHOM_OK;
 }

@@ -28,14 +28,20 @@ static int64_t rows_each(int64_t n, int64_t size) {
     int64_t parts = size < PARTS ? size : PARTS;
     return (n + parts - 1) / parts;
 }
-static bool are_few(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
-    return rows_each(n, (int64_t)dev->group[kernel]) <= FEW;
+/* Items of a sum over rows: one per GROUPS_TOGETHER groups and vector of columns. */
+static int64_t together(const ocl_device *dev) { return GROUPS_TOGETHER(dev->columns); }
+static int64_t places_of(const ocl_device *dev, int64_t groups, int64_t d) {
+    return (groups + together(dev) - 1) / together(dev) * ocl_across(dev, d);
+}
+/* Few rows, and a work-group for every unit of a CPU. */
+static bool are_few(const ocl_device *dev, ocl_kernel kernel, int64_t n, int64_t places) {
+    return rows_each(n, (int64_t)dev->group[kernel]) <= FEW && (together(dev) == 1 || places >= dev->units);
 }
 
 static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = places_of(dev, groups, d);
     int64_t size = (int64_t)dev->group[K_group_stats_once];
-    TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
+    TRY(ocl_scratch(dev, be_floats(places * size * 2 * together(dev) * dev->columns)));
     return OCL_RUN(dev, K_group_stats_once, places * size, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
                    U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
                    U32(rows_each(n, size)), F32(a->momentum));
@@ -44,12 +50,13 @@ static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
     TRY(ocl_need(dev, K_group_stats_once));
-    if (are_few(dev, K_group_stats_once, n))
+    int64_t places = places_of(dev, groups, d);
+    if (are_few(dev, K_group_stats_once, n, places))
         return stats_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, 2 * width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * width)));
-    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * groups * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->s),
-                MAT(a->h), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * places, SCRATCH(dev, 0), MAT(a->s), MAT(a->h), U32(n), U32(d),
+                U32(groups), U32(blocks.count), U32(blocks.rows)));
     return OCL_RUN(dev, K_stats_combine, ocl_across(dev, width), VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
                    U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(width), U32(n), U32(blocks.count), U32(blocks.rows),
                    F32(a->momentum));
@@ -65,24 +72,28 @@ fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
                    U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
 }
 
+/* The output of the activation behind the norm, or nothing; and its scale. */
+#define GATE(a) MAT((a)->y), U32((a)->y.buf != NULL), F32((a)->scale)
+
 static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = groups * ocl_across(dev, d);
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = places_of(dev, groups, d);
     int64_t size = (int64_t)dev->group[K_group_sums_once];
-    TRY(ocl_scratch(dev, be_floats(places * size * 2 * dev->columns)));
+    TRY(ocl_scratch(dev, be_floats(places * size * (together(dev) + 1) * dev->columns)));
     return OCL_RUN(dev, K_group_sums_once, places * size, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
-                   MAT(a->go), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), SCRATCH(dev, 0), U32(n), U32(d),
-                   U32(groups), U32(rows_each(n, size)), F32(a->eps), F32(a->lambda));
+                   MAT(a->go), GATE(a), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), SCRATCH(dev, 0), U32(n),
+                   U32(d), U32(groups), U32(rows_each(n, size)), F32(a->eps), F32(a->lambda));
 }
 
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = (groups + 1) * d;
     TRY(ocl_need(dev, K_group_sums_once));
-    if (are_few(dev, K_group_sums_once, n))
+    int64_t places = places_of(dev, groups, d);
+    if (are_few(dev, K_group_sums_once, n, places))
         return sums_once(dev, a);
     ocl_blocks blocks = ocl_cut(n, width);
     TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
-    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * groups * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->go),
-                MAT(a->h), MAT(a->s), VEC(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
+    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * places, SCRATCH(dev, 0), MAT(a->go), GATE(a), MAT(a->h),
+                MAT(a->s), VEC(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
     return OCL_RUN(dev, K_group_sums_combine, groups * ocl_across(dev, d), VEC(a->db), VEC(a->q), VEC(a->ggamma),
                    VEC(a->gbeta), VEC(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count), F32(a->eps),
                    F32(a->lambda));
@@ -107,7 +118,7 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
     int64_t sums = blocks.count * room;
     TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
     TRY(OCL_RUN(dev, K_group_backward_rows, items_of(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),
-                SCRATCH(dev, sums), MAT(a->go), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), VEC(a->gamma),
+                SCRATCH(dev, sums), MAT(a->go), GATE(a), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), VEC(a->gamma),
                 VEC(a->u), VEC(a->db), VEC(a->q), SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(blocks.rows),
                 U32(team_of(dev, d)), F32(a->eps), F32(a->lambda)));
     return a->gc.buf ? ocl_combine(dev, a->gc, sums, groups, blocks, true) : FATHOM_OK;

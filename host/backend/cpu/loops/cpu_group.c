@@ -195,8 +195,7 @@ OP(group_apply) {
         shift[j] = (float)((double)a->lambda * b);
     }
     span rows = row_share(team, a->h.rows);
-    const apply_view view = {data(a->h), data(a->s), slope,   shift,      data(a->y),
-                             a->h.ld,    a->s.ld,    a->y.ld, a->act.relu};
+    const apply_view view = {data(a->h), data(a->s), slope, shift, data(a->y), a->h.ld, a->s.ld, a->y.ld, a->act.relu};
     WITH_SHAPE(d, groups, apply_sweep, view, rows);
     if (a->act.drop.rate > 0.0f)
         drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
@@ -204,21 +203,31 @@ OP(group_apply) {
 
 /* ---- backward, first sweep: db, Q ---- */
 
+/* The gradient that comes in, through the activation where there is one: y is NULL or its output. */
+INLINE vf gradient_at(const float *go, const float *y, int part, float scale) {
+    vf gradient = vf_load_n(go, part);
+    return y ? vf_where_positive(vf_load_n(y, part), gradient * scale) : gradient;
+}
+
+/* `count` groups from g; with the first ones db, the sum of the gradient alone, behind the q of all groups. */
 INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows, int64_t g, int64_t i, const int count,
-                      int64_t d) {
+                      int64_t d, int64_t groups) {
     int part = vf_part(d, i);
-    vf sum[GROUPS] = {{0}}, middle[GROUPS];
+    vf sum[GROUPS] = {{0}}, middle[GROUPS], db = {0};
     for (int c = 0; c < count; c++)
         middle[c] = vf_row(data(a->mean) + (g + c) * d, d, i);
     const float *h = row(a->h, rows.begin) + i * VW, *go = row(a->go, rows.begin) + i * VW;
-    const float *s = row(a->s, rows.begin) + g;
-    for (int64_t v = rows.begin; v < rows.end; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
-        vf x = vf_load_n(h, part), gradient = vf_load_n(go, part);
+    const float *s = row(a->s, rows.begin) + g, *y = a->y.buf ? row(a->y, rows.begin) + i * VW : NULL;
+    for (int64_t v = 0; v < rows.end - rows.begin; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
+        vf x = vf_load_n(h, part), gradient = gradient_at(go, y ? y + v * a->y.ld : NULL, part, a->scale);
         for (int c = 0; c < count; c++)
             sum[c] += gradient * (s[c] * x - middle[c]);
+        db += gradient;
     }
     for (int c = 0; c < count; c++)
         vf_put(q + (g + c) * d + i * VW, sum[c], part);
+    if (g == 0)
+        vf_put(q + groups * d + i * VW, db, part);
 }
 
 /* partial: q, then db, of each block */
@@ -226,17 +235,37 @@ INLINE void sums_sweep(const be_group_backward_sums_args *a, float *partial, spa
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
         float *p = partial + b * (groups + 1) * d;
         span rows = block_span(a->h.rows, b);
-        for (int64_t i = 0; i < vf_count(d); i++) {
+        for (int64_t i = 0; i < vf_count(d); i++)
             for (int64_t g = 0; g < groups; g += group_tile(groups, g))
                 if (group_tile(groups, g) == GROUPS)
-                    sums_tile(p, a, rows, g, i, GROUPS, d);
+                    sums_tile(p, a, rows, g, i, GROUPS, d, groups);
                 else
-                    sums_tile(p, a, rows, g, i, 1, d);
-            vf db = {0};
-            for (int64_t v = rows.begin; v < rows.end; v++)
-                db += vf_row(row(a->go, v), d, i);
-            vf_row_set(p + groups * d, d, i, db);
-        }
+                    sums_tile(p, a, rows, g, i, 1, d, groups);
+    }
+}
+
+/* The sums of the blocks for the chunk of columns from j on: those of group g, and those of the gradient alone, which
+ * are made anew only where the chunk is another than before. */
+typedef struct chunk_sums {
+    int64_t chunk;
+    double db[CHUNK], q[CHUNK];
+} chunk_sums;
+
+static void sums_finish(const be_group_backward_sums_args *a, chunk_sums *sums, const float *partial, int64_t chunk,
+                        int64_t g) {
+    int64_t d = a->h.cols, groups = a->s.cols, size = (groups + 1) * d, blocks = block_count(a->h.rows);
+    int64_t j = chunk * CHUNK, some = d - j < CHUNK ? d - j : CHUNK, at = g * d + j;
+    if (sums->chunk != chunk)
+        sum_blocks(sums->db, partial + groups * d + j, blocks, size, some);
+    sums->chunk = chunk;
+    sum_blocks(sums->q, partial + at, blocks, size, some);
+    for (int64_t i = 0; i < some; i++, at++) {
+        float db = (float)((double)a->lambda * sums->db[i]), q = (float)((double)a->lambda * sums->q[i]);
+        if (g == 0)
+            data(a->db)[j + i] = db;
+        data(a->q)[at] = q;
+        data(a->ggamma)[at] += q / sqrtf(data(a->var)[at] + a->eps);
+        data(a->gbeta)[at] += db;
     }
 }
 
@@ -245,26 +274,14 @@ SCRATCH(group_backward_sums) {
     return floats_bytes(block_count(a->h.rows) * (a->s.cols + 1) * a->h.cols);
 }
 OP(group_backward_sums) {
-    int64_t d = a->h.cols, groups = a->s.cols, size = (groups + 1) * d, blocks = block_count(a->h.rows);
+    int64_t d = a->h.cols, groups = a->s.cols, blocks = block_count(a->h.rows);
     float *partial = (float *)(void *)team->scratch;
     WITH_SHAPE(d, groups, sums_sweep, a, partial, share(team, blocks));
     cpu_barrier(team);
-    span chunks = share(team, (d + CHUNK - 1) / CHUNK);
-    for (int64_t j = chunks.begin * CHUNK; j < d && j < chunks.end * CHUNK; j += CHUNK) {
-        double db[CHUNK], q[CHUNK];
-        int64_t some = d - j < CHUNK ? d - j : CHUNK;
-        sum_blocks(db, partial + groups * d + j, blocks, size, some);
-        for (int64_t i = 0; i < some; i++)
-            data(a->db)[j + i] = (float)((double)a->lambda * db[i]);
-        for (int64_t at = j; at < groups * d; at += d) {
-            sum_blocks(q, partial + at, blocks, size, some);
-            for (int64_t i = 0; i < some; i++) {
-                data(a->q)[at + i] = (float)((double)a->lambda * q[i]);
-                data(a->ggamma)[at + i] += data(a->q)[at + i] / sqrtf(data(a->var)[at + i] + a->eps);
-                data(a->gbeta)[at + i] += data(a->db)[j + i];
-            }
-        }
-    }
+    span mine = share(team, (d + CHUNK - 1) / CHUNK * groups);
+    chunk_sums sums = {.chunk = -1};
+    for (int64_t i = mine.begin; i < mine.end; i++)
+        sums_finish(a, &sums, partial, i / groups, i % groups);
 }
 
 /* ---- backward, second sweep: everything row by row; lanes are nodes ---- */
@@ -358,11 +375,26 @@ INLINE void rows_finish(const rows_work *w, const float *u, int64_t d, int64_t g
         columns_tile(w, u, j, 1, d, groups);
 }
 
+/* Columns 0 .. d-1 of the gradient of `count` rows from v. */
+INLINE void load_gradient(vf *out, const be_group_backward_rows_args *a, int64_t v, const int count, int64_t d) {
+    for (int64_t i = 0; i < vf_count(d); i++) {
+        int part = vf_part(d, i);
+        vf rows[VW];
+        for (int r = 0; r < VW; r++)
+            rows[r] = r < count ? gradient_at(row(a->go, v + r) + i * VW, a->y.buf ? row(a->y, v + r) + i * VW : NULL,
+                                              part, a->scale)
+                                : (vf){0};
+        vf_transpose(rows);
+        for (int j = 0; j < part; j++)
+            out[i * VW + j] = rows[j];
+    }
+}
+
 /* `count` rows from v; lanes behind them have s = 0, so gz = 0 there. */
 INLINE void rows_lanes(const be_group_backward_rows_args *a, const rows_work *w, int64_t v, const int count, int64_t d,
                        int64_t groups) {
     vf_load_columns(w->h, row(a->h, v), a->h.ld, count, d);
-    vf_load_columns(w->go, row(a->go, v), a->go.ld, count, d);
+    load_gradient(w->go, a, v, count, d);
     vf_load_columns(w->s, row(a->s, v), a->s.ld, count, groups);
     memcpy(w->gh, w->go, (size_t)d * sizeof(vf));
     for (int64_t g = 0; g < groups; g += group_tile(groups, g))

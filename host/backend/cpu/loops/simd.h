@@ -97,6 +97,15 @@ INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 INLINE vf vf_max(vf a, vf b) { return vf_pick(a > b, a, b); }
 #endif
 
+/* v where y > 0, else 0. */
+#if defined(__AVX512F__)
+INLINE vf vf_where_positive(vf y, vf v) {
+    return (vf)_mm512_maskz_mov_ps(_mm512_cmp_ps_mask((__m512)y, _mm512_setzero_ps(), _CMP_GT_OQ), (__m512)v);
+}
+#else
+INLINE vf vf_where_positive(vf y, vf v) { return (vf)((y > 0.0f) & (vi)v); }
+#endif
+
 /* Lane i and lane i + VW/2 added, and so on until one is left, in vectors of half the width each time: the order is
  * part of the result. */
 typedef float vf8 __attribute__((vector_size(32)));
