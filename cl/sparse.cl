@@ -67,9 +67,15 @@ __kernel void aggregate(__global float *y, long yo, long yld, __global float *p,
     ulong b = get_group_id(0), end = min((ulong)rows, (b + 1) * per);
     __global float *packed = room + ro + (long)(b * d * (pad + AT_ONCE)), *sums = packed + (long)d * pad;
     __global const float *stop = x + xo + (long)(x_rows - 1) * xld + d;
-    for (uint i = me; i < d * pad; i += size) {
-        uint k = i / pad, j = i - k * pad;
-        packed[i] = j < m ? w[wo + (long)k * wk + (long)j * wj] : 0.0f;
+    for (uint i = me; i < d * across; i += size) {
+        uint k = i / across, j = COLUMNS * (i - k * across);
+        __global const float *from = w + wo + (long)k * wk;
+        __global float *to = packed + (long)k * pad + j;
+        if (wj == 1)
+            STORE(load_wide(from, j, m), to);
+        else
+            for (uint c = 0; c < COLUMNS; c++)
+                to[c] = j + c < m ? from[(long)(j + c) * wj] : 0.0f;
     }
     idx += io;
     eid += eo;
