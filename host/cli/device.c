@@ -7,7 +7,7 @@ static void tell_compiling(const char *device) {
     say("%s: compiling kernels; its driver keeps them, so that the next run starts at once", device);
 }
 
-static be_options options_of(const struct common_options *common, bool profile) {
+be_options device_options(const struct common_options *common, bool profile) {
     return (be_options){.threads = (int)common->threads,
                         .profile = profile,
                         .tuned = common->no_tune ? NULL : tune_find,
@@ -15,7 +15,7 @@ static be_options options_of(const struct common_options *common, bool profile) 
 }
 
 fathom_status open_device(be_device **device, const struct common_options *common) {
-    be_options options = options_of(common, false);
+    be_options options = device_options(common, false);
     TRY(be_open(device, common->device, &options));
     if (be_device_note(*device)[0])
         say("%s", be_device_note(*device));
@@ -23,7 +23,7 @@ fathom_status open_device(be_device **device, const struct common_options *commo
 }
 
 fathom_status open_handle(fathom_device **device, const struct common_options *common, bool profile) {
-    be_options options = options_of(common, profile);
+    be_options options = device_options(common, profile);
     TRY(api_open(device, common->device, &options));
     if (fathom_device_note(*device)[0])
         say("%s", fathom_device_note(*device));
