@@ -161,19 +161,27 @@ static void tell(void *user, be_tuning *tuning, const be_info *info) {
     *tuning = told;
 }
 
+static int compiled[BE_COMPILED_COUNT];
+static void count_compiling(const char *name, be_compiled what) {
+    TEST_ASSERT_TRUE(name[0] != 0);
+    compiled[what]++;
+}
+
 static be_device *open_tuned(int group, int own_gemm, int columns) {
     be_device *dev = NULL;
     told = (be_tuning){.group = group, .own_gemm = own_gemm, .columns = columns};
-    if (be_open(&dev, "opencl:0", &(be_options){.tuned = tell}) != FATHOM_OK)
+    if (be_open(&dev, "opencl:0", &(be_options){.tuned = tell, .compiling = count_compiling}) != FATHOM_OK)
         TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
     return dev;
 }
 
-/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one. */
+/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one, and told of
+ * before it is first used. */
 static void the_kernel_for_products_is_the_one_told(void) {
     static const struct { int own, launches; } ways[] = {{1, 1}, {1 << 20, 2}, {127, 1}, {128, 2}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const int64_t n = 4096, d = 128;
+        compiled[BE_COMPILES_CLBLAST] = 0;
         be_device *dev = open_tuned(0, ways[i].own, 0);
         be_buf *buf = NULL;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_alloc(dev, &buf, be_floats(2 * n * d + d * d), "matrices"));
@@ -183,6 +191,7 @@ static void the_kernel_for_products_is_the_one_told(void) {
         TEST_ASSERT_EQUAL(FATHOM_OK, be_gemm(dev, &args)); /* checks CLBlast when it is first used */
         int64_t before = be_count(dev).launches;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_gemm(dev, &args));
+        TEST_ASSERT_EQUAL_INT(ways[i].launches == 1, compiled[BE_COMPILES_CLBLAST]);
         float value = 0;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_download(dev, &value, buf, be_floats(2 * n * d), sizeof value));
         TEST_ASSERT_EQUAL_FLOAT((float)n, value);

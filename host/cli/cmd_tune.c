@@ -5,7 +5,7 @@
 
 #include "cases/cases.h"
 #include "cli/bench.h"
-#include "cli/cli.h"
+#include "cli/device.h"
 #include "cli/tune.h"
 #include "core/mem.h"
 
@@ -54,7 +54,7 @@ static fathom_status time_steps(double *seconds, be_device *dev, double allowed)
 }
 
 static fathom_status open_with(be_device **dev, const be_list *list, int row, be_tuning tuning) {
-    return be_open_row(dev, list, row, &(be_options){.tuning = tuning});
+    return be_open_row(dev, list, row, &(be_options){.tuning = tuning, .compiling = tell_compiling});
 }
 
 static fathom_status tune_columns(struct found *found, const be_list *list, int row, double allowed) {

@@ -1,10 +1,18 @@
 /* device.c - opens the device of the common options and describes it. */
 #include "cli/device.h"
 
+#include <stdatomic.h>
+
 #include "cli/tune.h"
 
-static void tell_compiling(const char *device) {
-    say("%s: compiling kernels; its driver keeps them, so that the next run starts at once", device);
+void tell_compiling(const char *device, be_compiled what) {
+    static const char *const sentences[BE_COMPILED_COUNT] = {
+        [BE_COMPILES_KERNELS] = "compiling kernels, some seconds; most drivers keep them for the next run",
+        [BE_COMPILES_CLBLAST] = "loading CLBlast for products of wide layers, some seconds if its kernels must be "
+                                "compiled; most drivers keep them for the next run"};
+    static atomic_flag told[BE_COMPILED_COUNT] = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+    if (!atomic_flag_test_and_set(&told[what]))
+        say("%s: %s", device, sentences[what]);
 }
 
 be_options device_options(const struct common_options *common, bool profile) {

@@ -5,6 +5,9 @@
 #include "api/handles.h"
 #include "cli/cli.h"
 
+/* For be_options.compiling: says it, once a process for each thing that is compiled. */
+void tell_compiling(const char *device, be_compiled what);
+
 /* How a device is opened for the user: --threads, what `fathom tune` found unless --no-tune, and a word when kernels
  * must be compiled. `profile`: operations are timed. */
 be_options device_options(const struct common_options *common, bool profile);
