@@ -64,17 +64,7 @@ OCL_LAYER_INEXACT=mixed:50 expect_exit 5 "${all[@]}" --op row_normalise
 )
 
 # --- local memory and work-groups, tuned to the largest, so that the device's limit is what decides
-told() { sed -n "s/^.*\"$1\":[[:space:]]*\"\(.*\)\",\{0,1\}$/\1/p" list | sed -n 2p; } # of opencl:0, the second row
-version=$("$FATHOM" --version | sed 's/.* //')
-parts() { printf '%s\0' "$(told name)" "$(told platform)" "$(told driver)" "$version"; }
-record=$(parts | sha256sum | cut -c1-24)
-seal=$({ parts && printf 'group 1024 columns 16 own_gemm 64'; } | sha256sum | cut -c1-64)
-export XDG_CACHE_HOME=$TEST_TMP/cache POCL_CACHE_DIR=$BUILD_DIR/tests/cache/pocl
-mkdir -p cache/fathom/tune "$POCL_CACHE_DIR"
-cat >"cache/fathom/tune/$record.json" <<RECORD
-{"device": "$(told name)", "driver": "$(told driver)", "version": "$version", "group": 1024, "columns": 16, "own_gemm": 64,
- "sha256": "$seal"}
-RECORD
+forge_record 1024 16 64
 operations=(pair_apply softmax_xent accuracy)
 [ -z "${FATHOM_TEST_LONG:-}" ] || operations=(all)
 for limit in 1:16384 64:32768 128:65536 256:16384 1024:65536; do

@@ -330,6 +330,27 @@ static void test_steady_epoch_has_one_small_read(void) {
     }
 }
 
+/* Epochs without an evaluation cost less, and the first one is told of only when it is the only one: what is told is
+ * what no epoch exceeds, and never nothing. */
+static void test_the_dearest_epoch_is_told(void) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++) {
+        static const int64_t epochs[] = {9, 9, 1}, eval_every[] = {1, 4, 1};
+        be_counters told[3];
+        for (int i = 0; i < 3 && devices[d]; i++) {
+            train_result *r = NULL;
+            seen s = {0};
+            train_config c = config_for(NN_GROUP, 3, epochs[i]);
+            c.eval_every = eval_every[i];
+            golden_ok(run(&r, c, devices[d], &s));
+            told[i] = r->per_epoch;
+            train_result_free(r);
+            TEST_ASSERT_EQUAL_INT64(told[0].launches, told[i].launches);
+            TEST_ASSERT_EQUAL_INT64(1, told[i].blocking_reads);
+            TEST_ASSERT_EQUAL_INT64(told[0].bytes_read, told[i].bytes_read);
+        }
+    }
+}
+
 static void same_losses(const seen *a, const seen *b, int count, double bound) {
     char message[128];
     for (int i = 0; i < count; i++) {
@@ -424,6 +445,7 @@ int main(void) {
     RUN_TEST(test_values_that_blow_up);
     RUN_TEST(test_lambda_search_takes_the_best_candidate);
     RUN_TEST(test_steady_epoch_has_one_small_read);
+    RUN_TEST(test_the_dearest_epoch_is_told);
     RUN_TEST(test_a_run_repeats_to_the_bit);
     RUN_TEST(test_any_number_of_threads_gives_the_same_bits);
     RUN_TEST(test_two_layers_on_both_back_ends);

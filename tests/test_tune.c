@@ -1,5 +1,5 @@
-/* test_tune.c - tuned devices: records are kept and found again, bad ones are ignored, and every case passes with other
- * work-groups and with either kernel for products.
+/* test_tune.c - tuned devices: what is measured and chosen, records are kept and found again, bad ones are ignored, and
+ * every case passes with other work-groups and with either kernel for products.
  * Not under the address sanitizer: it unwinds the stack at every allocation of PoCL's compiler, and the kernels of
  * other choices are compiled nowhere else, which takes minutes. labels: opencl asan-skip */
 #include <stdio.h>
@@ -9,10 +9,12 @@
 
 #include "backend/backend.h"
 #include "cases/cases.h"
+#include "cli/bench.h"
 #include "cli/tune.h"
 #include "core/file.h"
 #include "core/mem.h"
 #include "support/support.h"
+#include "train/train.h"
 
 static const be_info device = {.name = "A device", .platform = "A platform", .driver = "1.0", .opencl_index = 0};
 
@@ -131,6 +133,64 @@ static void a_cache_that_cannot_be_written_is_told(void) {
     TEST_ASSERT_EQUAL_INT(0, found(&device).group);
 }
 
+/* ---- choosing ---- */
+
+static void a_noisy_time_does_not_choose(void) {
+    enum { WIDTHS = 5 };
+    static const struct {
+        double own[WIDTHS], clblast[WIDTHS];
+        int widths;
+    } cases[] = {
+        {{1, 1, 1, 2, 2}, {2, 2, 2, 1, 1}, 3},
+        {{1.3, 1, 1, 2, 2}, {1, 2, 2, 1, 1}, 3}, /* once slower at the narrowest */
+        {{1, 1, 1, 2, 1}, {2, 2, 2, 1, 1.3}, 3}, /* once faster at the widest */
+        {{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, 5},
+        {{1.02, 1.02, 1.02, 1.02, 1.02}, {1, 1, 1, 1, 1}, 5},
+        {{2, 2, 2, 2, 2}, {1, 1, 1, 1, 1}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        TEST_ASSERT_EQUAL_INT(cases[i].widths, tune_own_widths(cases[i].own, cases[i].clblast, WIDTHS));
+    TEST_ASSERT_TRUE(tune_faster(1, 1.1));
+    TEST_ASSERT_FALSE(tune_faster(1, 1.02));
+    TEST_ASSERT_FALSE(tune_faster(1.1, 1));
+}
+
+static bool is_step(be_op op) {
+    op_case c;
+    for (size_t i = 0; tune_step(i); i++) {
+        TEST_ASSERT_TRUE_MESSAGE(bench_case(&c, tune_step(i)), tune_step(i));
+        if (c.op == op)
+            return true;
+    }
+    return false;
+}
+
+/* Whatever an epoch calls once a layer or more often. */
+static void the_operations_of_a_layer_are_measured(void) {
+    enum { LAYERS = 20 };
+    be_device *dev = NULL;
+    data_set *set = NULL;
+    data_options options = data_options_default();
+    train_config config = train_unset();
+    train_result *result = NULL;
+    int measured = 0;
+    config.net.layers = LAYERS;
+    config.epochs = 2;
+    TEST_ASSERT_EQUAL(FATHOM_OK, be_open(&dev, "cpu", &(be_options){.profile = true}));
+    TEST_ASSERT_EQUAL(FATHOM_OK, data_load(&set, "karate", &options));
+    TEST_ASSERT_EQUAL(FATHOM_OK, train_fill(&config, set));
+    TEST_ASSERT_EQUAL(FATHOM_OK, train_run(&result, &config, set, dev, NULL));
+    for (int op = 0; op < BE_OP_COUNT; op++)
+        if (result->profile[op].calls >= LAYERS - 1) {
+            TEST_ASSERT_TRUE_MESSAGE(is_step((be_op)op), be_op_name((be_op)op));
+            measured++;
+        }
+    TEST_ASSERT_TRUE(measured > 5);
+    train_result_free(result);
+    data_free(set);
+    be_close(dev);
+}
+
 /* ---- on a device ---- */
 
 static bool loaded(const char *library) {
@@ -161,19 +221,27 @@ static void tell(void *user, be_tuning *tuning, const be_info *info) {
     *tuning = told;
 }
 
+static int compiled[BE_COMPILED_COUNT];
+static void count_compiling(const char *name, be_compiled what) {
+    TEST_ASSERT_TRUE(name[0] != 0);
+    compiled[what]++;
+}
+
 static be_device *open_tuned(int group, int own_gemm, int columns) {
     be_device *dev = NULL;
     told = (be_tuning){.group = group, .own_gemm = own_gemm, .columns = columns};
-    if (be_open(&dev, "opencl:0", &(be_options){.tuned = tell}) != FATHOM_OK)
+    if (be_open(&dev, "opencl:0", &(be_options){.tuned = tell, .compiling = count_compiling}) != FATHOM_OK)
         TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
     return dev;
 }
 
-/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one. */
+/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one, and told of
+ * before it is first used. */
 static void the_kernel_for_products_is_the_one_told(void) {
     static const struct { int own, launches; } ways[] = {{1, 1}, {1 << 20, 2}, {127, 1}, {128, 2}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const int64_t n = 4096, d = 128;
+        compiled[BE_COMPILES_CLBLAST] = 0;
         be_device *dev = open_tuned(0, ways[i].own, 0);
         be_buf *buf = NULL;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_alloc(dev, &buf, be_floats(2 * n * d + d * d), "matrices"));
@@ -183,6 +251,7 @@ static void the_kernel_for_products_is_the_one_told(void) {
         TEST_ASSERT_EQUAL(FATHOM_OK, be_gemm(dev, &args)); /* checks CLBlast when it is first used */
         int64_t before = be_count(dev).launches;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_gemm(dev, &args));
+        TEST_ASSERT_EQUAL_INT(ways[i].launches == 1, compiled[BE_COMPILES_CLBLAST]);
         float value = 0;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_download(dev, &value, buf, be_floats(2 * n * d), sizeof value));
         TEST_ASSERT_EQUAL_FLOAT((float)n, value);
@@ -217,6 +286,8 @@ static void every_case_passes_with_other_choices(void) {
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(the_cpu_is_opened_without_opencl);
+    RUN_TEST(a_noisy_time_does_not_choose);
+    RUN_TEST(the_operations_of_a_layer_are_measured);
     RUN_TEST(a_record_is_found_again);
     RUN_TEST(another_device_or_driver_has_none);
     RUN_TEST(a_damaged_record_is_ignored);

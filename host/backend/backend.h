@@ -128,6 +128,9 @@ typedef struct be_tuning {
     int own_gemm; /* matrix products with a side up to this use the own kernel, others CLBlast (OpenCL) */
 } be_tuning;
 
+/* What a driver compiles so long that a user wonders, unless it has it in its cache. */
+typedef enum be_compiled { BE_COMPILES_KERNELS, BE_COMPILES_CLBLAST, BE_COMPILED_COUNT } be_compiled;
+
 typedef struct be_options {
     int threads;  /* CPU back end; 0: one per core */
     bool profile; /* time every operation */
@@ -135,9 +138,9 @@ typedef struct be_options {
     void (*tuned)(void *user, be_tuning *tuning,
                   const be_info *info); /* fills in what is known of the device; or NULL */
     void *user;
-    /* Called once, when compiling kernels takes so long that a user wonders (a driver that has none of them in its
-     * cache); may be NULL. */
-    void (*compiling)(const char *device);
+    /* Called once for each: when the kernels built so far took long, and before CLBlast is first used, whose kernels
+     * come in one piece; may be NULL. */
+    void (*compiling)(const char *device, be_compiled what);
 } be_options;
 
 /* word NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by

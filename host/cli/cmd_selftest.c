@@ -4,7 +4,6 @@
 #include "cli/bench.h"
 #include "cli/device.h"
 #include "cli/selftest.h"
-#include "cli/tune.h"
 #include "core/suggest.h"
 
 struct selftest_options {
@@ -83,8 +82,7 @@ static fathom_status run_one(const struct selftest_options *options, int only) {
     TRY(open_device(&test.device, &options->common));
     be_info info = *be_device_info(test.device);
     snprintf(test.word, sizeof test.word, "%s", info.word);
-    test.options =
-        (be_options){.threads = (int)options->common.threads, .tuned = options->common.no_tune ? NULL : tune_find};
+    test.options = device_options(&options->common, false);
     if (!options->common.json) {
         say("%s: %s, %s", info.word, info.name, info.driver);
         status = run_device(&all, &test, &info, only, NULL);

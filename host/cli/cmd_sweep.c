@@ -199,7 +199,7 @@ static fathom_status sweep(const S *o, const lab_recipe *recipe) {
                                  .resume = o->resume,
                                  .devices = o->common.device,
                                  .jobs = (int)o->jobs,
-                                 .threads = (int)o->common.threads,
+                                 .open = device_options(&o->common, false),
                                  .command = command.bytes,
                                  .stop = watch_signals(),
                                  .progress = on_progress};

@@ -5,7 +5,7 @@
 
 #include "cases/cases.h"
 #include "cli/bench.h"
-#include "cli/cli.h"
+#include "cli/device.h"
 #include "cli/tune.h"
 #include "core/mem.h"
 
@@ -18,10 +18,6 @@ struct tune_options {
 static const int groups[] = {64, 16, 32, 128, 256};
 /* Columns of a row that a work-item takes at once; the back end chooses by the kind of device. */
 static const int columns[] = {4, 16};
-/* The operations of a training step whose time decides. */
-static const char *const steps[] = {"gemm, H W",           "gemm, H' G",          "spmm, graph",
-                                    "group_assign",        "group_stats",         "group_apply",
-                                    "group_backward_sums", "group_backward_rows", "softmax_xent"};
 /* Widths of layers whose product is tried both ways. */
 static const int sides[] = {16, 32, 64, 128, 256};
 enum {
@@ -42,11 +38,11 @@ struct found {
 /* Seconds of all steps together. */
 static fathom_status time_steps(double *seconds, be_device *dev, double allowed) {
     *seconds = 0;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; tune_step(i); i++) {
         struct bench_times times;
         op_case c;
-        if (!bench_case(&c, steps[i]))
-            return fail(FATHOM_FAILURE, "no operation '%s' to tune with", steps[i]);
+        if (!bench_case(&c, tune_step(i)))
+            return fail(FATHOM_FAILURE, "no operation '%s' to tune with", tune_step(i));
         TRY(bench_time_case(&times, dev, &c, allowed));
         *seconds += times.median;
     }
@@ -54,9 +50,10 @@ static fathom_status time_steps(double *seconds, be_device *dev, double allowed)
 }
 
 static fathom_status open_with(be_device **dev, const be_list *list, int row, be_tuning tuning) {
-    return be_open_row(dev, list, row, &(be_options){.tuning = tuning});
+    return be_open_row(dev, list, row, &(be_options){.tuning = tuning, .compiling = tell_compiling});
 }
 
+/* Within noise it stays the back end's choice. */
 static fathom_status tune_columns(struct found *found, const be_list *list, int row, double allowed) {
     for (int i = 0; i < COLUMNS; i++) {
         be_device *dev = NULL;
@@ -66,7 +63,9 @@ static fathom_status tune_columns(struct found *found, const be_list *list, int 
         be_close(dev);
         TRY(status);
     }
-    found->tuning.columns = columns[found->columns_s[1] < found->columns_s[0]];
+    for (int i = 0; i < COLUMNS; i++)
+        if (tune_faster(found->columns_s[i], found->columns_s[COLUMNS - 1 - i]))
+            found->tuning.columns = columns[i];
     return FATHOM_OK;
 }
 
@@ -85,8 +84,7 @@ static fathom_status tune_group(struct found *found, const be_list *list, int ro
     }
     int best = 0;
     for (int i = 1; i < GROUPS; i++)
-        if (found->group_s[i] > 0 &&
-            (found->group_s[0] == 0 || (1 + BENCH_NOISE) * found->group_s[i] < found->group_s[0]) &&
+        if (found->group_s[i] > 0 && (found->group_s[0] == 0 || tune_faster(found->group_s[i], found->group_s[0])) &&
             (best == 0 || found->group_s[i] < found->group_s[best]))
             best = i;
     found->tuning.group = best == 0 ? 0 : groups[best];
@@ -104,7 +102,6 @@ static fathom_status time_product(double *seconds, be_device *dev, int side, dou
     return FATHOM_OK;
 }
 
-/* The own kernel is used up to the widest side before the first one where CLBlast is faster. */
 static fathom_status tune_products(struct found *found, const be_list *list, int row, double allowed) {
     be_device *own = NULL, *blas = NULL;
     fathom_status status;
@@ -118,10 +115,8 @@ static fathom_status tune_products(struct found *found, const be_list *list, int
         TRY_OUT(time_product(&found->own_s[i], own, sides[i], allowed));
         TRY_OUT(time_product(&found->clblast_s[i], blas, sides[i], allowed));
     }
-    found->tuning.own_gemm = ALWAYS_OWN;
-    for (int i = SIDES - 1; i >= 0; i--)
-        if (found->clblast_s[i] < found->own_s[i])
-            found->tuning.own_gemm = i > 0 ? sides[i - 1] : 1;
+    int widths = tune_own_widths(found->own_s, found->clblast_s, SIDES);
+    found->tuning.own_gemm = widths == SIDES ? ALWAYS_OWN : widths > 0 ? sides[widths - 1] : 1;
 out:
     be_close(own);
     be_close(blas);
@@ -138,6 +133,8 @@ static void print_found(const be_info *info, const struct found *found) {
     for (int i = 0; i < COLUMNS; i++)
         printf("  %-2d columns at once  %10s%s\n", columns[i], bench_time_text(found->columns_s[i]),
                columns[i] == found->tuning.columns ? "  <- used" : "");
+    if (found->tuning.columns == 0)
+        printf("  columns at once: no difference beyond noise, the device's own choice is used\n");
     for (int i = 0; i < GROUPS; i++)
         if (found->group_s[i] > 0)
             printf("  work-groups of %-4d %10s%s\n", groups[i], bench_time_text(found->group_s[i]),
@@ -154,7 +151,7 @@ static void found_to_json(struct json *doc, const be_info *info, const struct fo
     json_text(doc, "name", info->name);
     json_text(doc, "driver", info->driver);
     json_int(doc, "group", found->tuning.group ? found->tuning.group : groups[0]);
-    json_int(doc, "columns", found->tuning.columns);
+    json_int(doc, "columns", found->tuning.columns); /* 0: the back end's own choice */
     json_int(doc, "own_gemm", found->tuning.own_gemm);
     json_open_array(doc, "groups");
     for (int i = 0; i < GROUPS; i++) {

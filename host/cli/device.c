@@ -1,13 +1,21 @@
 /* device.c - opens the device of the common options and describes it. */
 #include "cli/device.h"
 
+#include <stdatomic.h>
+
 #include "cli/tune.h"
 
-static void tell_compiling(const char *device) {
-    say("%s: compiling kernels; its driver keeps them, so that the next run starts at once", device);
+void tell_compiling(const char *device, be_compiled what) {
+    static const char *const sentences[BE_COMPILED_COUNT] = {
+        [BE_COMPILES_KERNELS] = "compiling kernels, some seconds; most drivers keep them for the next run",
+        [BE_COMPILES_CLBLAST] = "loading CLBlast for products of wide layers, some seconds if its kernels must be "
+                                "compiled; most drivers keep them for the next run"};
+    static atomic_flag told[BE_COMPILED_COUNT] = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+    if (!atomic_flag_test_and_set(&told[what]))
+        say("%s: %s", device, sentences[what]);
 }
 
-static be_options options_of(const struct common_options *common, bool profile) {
+be_options device_options(const struct common_options *common, bool profile) {
     return (be_options){.threads = (int)common->threads,
                         .profile = profile,
                         .tuned = common->no_tune ? NULL : tune_find,
@@ -15,7 +23,7 @@ static be_options options_of(const struct common_options *common, bool profile) 
 }
 
 fathom_status open_device(be_device **device, const struct common_options *common) {
-    be_options options = options_of(common, false);
+    be_options options = device_options(common, false);
     TRY(be_open(device, common->device, &options));
     if (be_device_note(*device)[0])
         say("%s", be_device_note(*device));
@@ -23,7 +31,7 @@ fathom_status open_device(be_device **device, const struct common_options *commo
 }
 
 fathom_status open_handle(fathom_device **device, const struct common_options *common, bool profile) {
-    be_options options = options_of(common, profile);
+    be_options options = device_options(common, profile);
     TRY(api_open(device, common->device, &options));
     if (fathom_device_note(*device)[0])
         say("%s", fathom_device_note(*device));

@@ -11,6 +11,8 @@
 #include "cli/cli.h"
 #include "core/mem.h"
 
+/* Talk comes from several threads (the workers of a sweep): the lock of stderr, which its owner may take again, guards
+ * what stands on the terminal too. */
 static struct {
     bool json, quiet;
     bool json_printed;  /* one document only */
@@ -56,9 +58,11 @@ int terminal_width(void) {
 }
 
 void progress_end(void) {
+    flockfile(stderr);
     if (state.progress_line)
         fprintf(stderr, "\r\033[K");
     state.progress_line = false;
+    funlockfile(stderr);
 }
 
 /* The columns of the terminal behind standard error, 0 when it is none. */
@@ -74,16 +78,18 @@ void say(const char *format, ...) {
     va_list args;
     if (state.quiet)
         return;
-    progress_end();
-    flush_results();
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    flockfile(stderr);
+    progress_end();
+    flush_results();
     int width = talk_width();
     if (width > 0 && strlen(text) > (size_t)width)
         print_wrapped(stderr, text, 0, 2, width);
     else
         fprintf(stderr, "%s\n", text);
+    funlockfile(stderr);
 }
 
 void progress(const char *format, ...) {
@@ -99,6 +105,7 @@ void progress(const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    flockfile(stderr);
     flush_results();
     if (screen) {
         fprintf(stderr, "\r%.*s\033[K", talk_width() - 1, text);
@@ -107,6 +114,7 @@ void progress(const char *format, ...) {
     } else {
         fprintf(stderr, "%s\n", text);
     }
+    funlockfile(stderr);
 }
 
 fathom_status print_json(struct json *doc) {

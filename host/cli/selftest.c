@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cases/cases.h"
-#include "cli/tune.h"
+#include "cli/device.h"
 
 fathom_status selftest_open(struct selftest *test, const be_list *list, int row, const struct common_options *common) {
-    test->options = (be_options){.threads = (int)common->threads, .tuned = common->no_tune ? NULL : tune_find};
+    test->options = device_options(common, false);
     snprintf(test->word, sizeof test->word, "%s", list->info[row].word);
     return be_open_row(&test->device, list, row, &test->options);
 }

@@ -29,8 +29,8 @@ typedef struct lab_worker {
     lab_queue *queue;
     int index;
     const be_list *devices;
-    int row;     /* of the device */
-    int threads; /* of it; 0: its own choice */
+    int row;         /* of the device */
+    be_options open; /* threads 0: its own choice */
     pthread_t thread;
 } lab_worker;
 

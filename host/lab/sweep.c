@@ -179,13 +179,9 @@ static fathom_status add_workers(sweep *s, int row) {
         if (s->worker_count == LAB_WORKERS)
             return fail(FATHOM_USAGE, "more than %d workers", LAB_WORKERS);
         lab_worker *w = &s->workers[s->worker_count];
-        *w = (lab_worker){.queue = &s->queue,
-                          .index = s->worker_count,
-                          .devices = &s->devices,
-                          .row = row,
-                          .threads = !cpu                      ? 0
-                                     : s->options->threads > 0 ? s->options->threads
-                                                               : 1};
+        *w = (lab_worker){
+            .queue = &s->queue, .index = s->worker_count, .devices = &s->devices, .row = row, .open = s->options->open};
+        w->open.threads = !cpu ? 0 : w->open.threads > 0 ? w->open.threads : 1;
         snprintf(s->running[s->worker_count].device, sizeof s->running->device, "%s", s->devices.info[row].word);
         s->worker_count++;
     }

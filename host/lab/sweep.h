@@ -30,7 +30,8 @@ typedef struct lab_sweep_options {
     bool resume;
     const char *devices; /* words, comma separated */
     int jobs;            /* workers on the CPU; 0: one for each core */
-    int threads;         /* of each of them; 0: one */
+    be_options open;     /* how devices are opened; threads: of each worker on the CPU, 0: one. Its functions are called
+                          * by the workers' threads */
     const char *command; /* as typed, for the record */
     const volatile sig_atomic_t *stop;
     void (*progress)(void *user, const lab_progress *progress); /* about five times a second, by the calling thread */

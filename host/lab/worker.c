@@ -91,7 +91,7 @@ static fathom_status train_cell(bench *b, lab_row *row) {
     TRY(load(b, b->cell, q->recipe));
     TRY(train_fill(&config, b->set));
     config.load_s = b->load_s;
-    config.threads = b->worker->threads;
+    config.threads = b->worker->open.threads;
     if (pictured) {
         snprintf(name, sizeof name, "run-%s", b->cell->id);
         TRY(lab_journal_path(folder, q->journal, name));
@@ -192,9 +192,8 @@ static void give_up(lab_worker *w, fathom_status why) {
 void *lab_worker_run(void *given) {
     lab_worker *w = given;
     bench b = {.worker = w};
-    be_options options = {.threads = w->threads};
     int64_t at;
-    fathom_status opened = be_open_row(&b.dev, w->devices, w->row, &options);
+    fathom_status opened = be_open_row(&b.dev, w->devices, w->row, &w->open);
     if (opened != FATHOM_OK)
         give_up(w, opened);
     while (b.dev && (at = take(w)) >= 0)

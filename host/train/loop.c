@@ -194,19 +194,24 @@ static fathom_status save(run *r) {
 
 /* ---- the loop ---- */
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The dearest of the steady epochs stands for all, so that none costs more than what is told; the first one, which
+ * builds and allocates, only where it is the only one. */
 static void count_epoch(run *r, be_counters before) {
-    be_counters after = be_count(r->dev);
+    be_counters after = be_count(r->dev), *most = &r->result->per_epoch;
+    if (r->timed <= 1)
+        *most = (be_counters){0};
+    most->launches = larger(most->launches, after.launches - before.launches);
+    most->blocking_reads = larger(most->blocking_reads, after.blocking_reads - before.blocking_reads);
+    most->bytes_read = larger(most->bytes_read, after.bytes_read - before.bytes_read);
+    most->bytes_written = larger(most->bytes_written, after.bytes_written - before.bytes_written);
     if (r->timed == 0)
         return;
-    r->spent.launches += after.launches - before.launches;
-    r->spent.blocking_reads += after.blocking_reads - before.blocking_reads;
-    r->spent.bytes_read += after.bytes_read - before.bytes_read;
-    r->spent.bytes_written += after.bytes_written - before.bytes_written;
-    r->spent.builds += after.builds - before.builds;
-    r->spent.allocations += after.allocations - before.allocations;
+    r->result->builds_after_first_epoch += after.builds - before.builds;
+    r->result->allocations_after_first_epoch += after.allocations - before.allocations;
 }
 
-/* A steady epoch is told from the first one, which builds and allocates. */
 static fathom_status take_profile(const run *r, be_op_time *time) {
     for (int op = 0; op < BE_OP_COUNT; op++)
         TRY(be_profile(r->dev, (be_op)op, &time[op]));
@@ -253,7 +258,6 @@ static int by_size(const void *a, const void *b) {
 
 static void sum_up(run *r) {
     train_result *result = r->result;
-    int64_t steady = r->timed > 1 ? r->timed - 1 : 1;
     result->epochs = r->now.epoch;
     result->best_epoch = r->now.best_epoch;
     result->loss = r->now.loss;
@@ -264,12 +268,6 @@ static void sum_up(run *r) {
         result->median_epoch_ms = r->ms[r->timed / 2];
         result->min_epoch_ms = r->ms[0];
     }
-    result->per_epoch = (be_counters){.launches = r->spent.launches / steady,
-                                      .blocking_reads = r->spent.blocking_reads / steady,
-                                      .bytes_read = r->spent.bytes_read / steady,
-                                      .bytes_written = r->spent.bytes_written / steady};
-    result->builds_after_first_epoch = r->spent.builds;
-    result->allocations_after_first_epoch = r->spent.allocations;
     result->steady_epochs = r->timed - 1;
     for (int op = 0; op < BE_OP_COUNT && !r->own; op++) {
         result->profile[op].seconds -= r->first[op].seconds;
@@ -287,7 +285,8 @@ static fathom_status finish(run *r) {
     if (r->result->interrupted)
         return FATHOM_OK;
     if (r->set->graph.nodes > MANY_NODES) {
-        snprintf(text, sizeof text, "measuring over-smoothing over all pairs of %" PRId32 " nodes", r->set->graph.nodes);
+        snprintf(text, sizeof text, "measuring over-smoothing over all pairs of %" PRId32 " nodes",
+                 r->set->graph.nodes);
         run_note(r, text);
     }
     fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);

@@ -113,6 +113,13 @@ static void add_result(struct json *doc, const train_result *r) {
     json_close(doc);
 }
 
+static void add_count(struct json *doc, const char *name, int64_t count, bool known) {
+    if (known)
+        json_int(doc, name, count);
+    else
+        json_null(doc, name);
+}
+
 static void add_costs(struct json *doc, const train_config *c, const be_info *info, const train_result *r) {
     struct rusage usage;
     json_open(doc, "time");
@@ -130,10 +137,11 @@ static void add_costs(struct json *doc, const train_config *c, const be_info *in
     if (strcmp(info->backend, "opencl") != 0)
         return;
     json_open(doc, "opencl");
-    json_int(doc, "launches_per_epoch", r->per_epoch.launches);
-    json_int(doc, "blocking_reads_per_epoch", r->per_epoch.blocking_reads);
-    json_int(doc, "bytes_read_per_epoch", r->per_epoch.bytes_read);
-    json_int(doc, "bytes_written_per_epoch", r->per_epoch.bytes_written);
+    bool ran = r->epochs >= r->first_epoch; /* else it was stopped, or finished, before an epoch of this process */
+    add_count(doc, "launches_per_epoch", r->per_epoch.launches, ran);
+    add_count(doc, "blocking_reads_per_epoch", r->per_epoch.blocking_reads, ran);
+    add_count(doc, "bytes_read_per_epoch", r->per_epoch.bytes_read, ran);
+    add_count(doc, "bytes_written_per_epoch", r->per_epoch.bytes_written, ran);
     json_int(doc, "builds_after_first_epoch", r->builds_after_first_epoch);
     json_int(doc, "allocations_after_first_epoch", r->allocations_after_first_epoch);
     json_close(doc);

@@ -17,7 +17,6 @@ typedef struct run {
     train_progress now;
     double *ms; /* of each epoch of this process, at most config->epochs of them */
     int64_t timed;
-    be_counters spent;             /* sums over the epochs after the first one */
     be_op_time first[BE_OP_COUNT]; /* what operations took until the end of the first epoch */
 
     be_device *own;         /* the CPU, when the device was lost */

@@ -81,7 +81,7 @@ typedef struct train_result {
     metrics_values metrics;
     double build_s, total_s, median_epoch_ms, min_epoch_ms;
     nn_bytes bytes;
-    be_counters per_epoch; /* launches, reads, bytes of a steady epoch */
+    be_counters per_epoch; /* launches, reads, bytes: each the most of a steady epoch, or of the only one */
     int64_t builds_after_first_epoch, allocations_after_first_epoch;
     be_op_time profile[BE_OP_COUNT]; /* sums over the steady epochs; zeros unless the device times operations */
     int64_t steady_epochs;

@@ -37,6 +37,21 @@ need_command() {
     [ -x "${FATHOM:-}" ] || skip "the command is not built"
 }
 
+# forge_record GROUP COLUMNS OWN_GEMM: from here on the cache is ./cache, and in it a record as `fathom tune` keeps it of
+# opencl:0; compiled kernels stay where other tests find them.
+forge_record() {
+    local name platform driver version numbers="group $1 columns $2 own_gemm $3"
+    told() { "$FATHOM" devices --json 2>/dev/null | sed -n "s/^.*\"$1\":[[:space:]]*\"\(.*\)\",\{0,1\}$/\1/p" | sed -n 2p; }
+    name=$(told name) platform=$(told platform) driver=$(told driver) version=$("$FATHOM" --version | sed 's/.* //')
+    parts() { printf '%s\0' "$name" "$platform" "$driver" "$version"; }
+    export XDG_CACHE_HOME=$TEST_TMP/cache POCL_CACHE_DIR=$BUILD_DIR/tests/cache/pocl
+    mkdir -p cache/fathom/tune "$POCL_CACHE_DIR"
+    cat >"cache/fathom/tune/$(parts | sha256sum | cut -c1-24).json" <<RECORD
+{"device": "$name", "driver": "$driver", "version": "$version", "group": $1, "columns": $2, "own_gemm": $3,
+ "sha256": "$({ parts && printf '%s' "$numbers"; } | sha256sum | cut -c1-64)"}
+RECORD
+}
+
 rm -rf "$TEST_TMP"
 mkdir -p "$TEST_TMP"
 cd "$TEST_TMP"

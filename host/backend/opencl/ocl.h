@@ -49,9 +49,9 @@ typedef struct ocl_device {
     size_t group[K_COUNT]; /* work-group size chosen for each kernel */
     size_t max_group;
     be_tuning tuning;
-    void (*compiling)(const char *device); /* told once that building takes long; NULL when it was */
-    double build_seconds;
-    int64_t units; /* compute units, of a CPU */
+    void (*compiling)(const char *device, be_compiled what); /* or NULL */
+    double build_seconds;                                    /* of own kernels */
+    int64_t units;                                           /* compute units, of a CPU */
     int64_t rooms; /* work-groups of a kernel that fill a room of their own first */
     int columns;   /* of a row that a work-item takes at once: COLUMNS of cl/common.h */
     char name[BE_TEXT];

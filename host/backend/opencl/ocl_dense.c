@@ -6,7 +6,7 @@
 
 #include <clblast_c.h>
 
-#define SHORT_SIDE 64   /* up to here the own kernel, where nothing was tuned */
+#define SHORT_SIDE 64   /* up to here the own kernel on a GPU, where nothing was tuned */
 #define ENOUGH 8192     /* multiply-adds of 4 x 4 that keep a device busy: with fewer the inner dimension is cut */
 #define ONE_LAUNCH 128  /* tiles, and */
 #define ONE_INNER 32768 /* inner dimension up to which a small result takes one launch */
@@ -106,9 +106,17 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
     return FATHOM_OK;
 }
 
+/* The shortest side up to which a product is the own kernel's. CLBlast's kernels are made for GPUs: on CPUs they take
+ * four times as long and more. */
+static int64_t own_side(const ocl_device *dev) {
+    if (dev->tuning.own_gemm > 0)
+        return dev->tuning.own_gemm;
+    return dev->columns == 16 ? INT64_MAX : SHORT_SIDE;
+}
+
 fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
     shape s = shape_of(dev, a);
-    int64_t own = dev->tuning.own_gemm > 0 ? dev->tuning.own_gemm : SHORT_SIDE;
+    int64_t own = own_side(dev);
     if (s.m <= own || s.n <= own || s.k <= own)
         return ocl_gemm_own(dev, a);
     if (dev->blas == OCL_BLAS_UNTRIED)

@@ -89,6 +89,8 @@ fathom_status ocl_check_clblast(ocl_device *dev) {
     int bad = 0;
     cl_int code = CL_SUCCESS;
     be_counters before = dev->counters;
+    if (!dev->blas_used && dev->compiling)
+        dev->compiling(dev->name, BE_COMPILES_CLBLAST);
     dev->blas = OCL_BLAS_UNUSABLE;
     fathom_status status = compare(dev, true, blas_case, &bad, &code);
     if (status != FATHOM_OK && !does_not_fit(code)) {

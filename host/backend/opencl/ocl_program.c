@@ -128,11 +128,10 @@ static fathom_status build(ocl_device *dev, ocl_file file) {
     snprintf(options, sizeof options, "-cl-std=CL1.2 -DCOLUMNS=%d", dev->columns);
     clock_t start = clock();
     code = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
+    double before = dev->build_seconds;
     dev->build_seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
-    if (dev->build_seconds > LONG && dev->compiling) {
-        dev->compiling(dev->name);
-        dev->compiling = NULL;
-    }
+    if (before <= LONG && dev->build_seconds > LONG && dev->compiling)
+        dev->compiling(dev->name, BE_COMPILES_KERNELS);
     if (code != CL_SUCCESS) {
         status = build_failure(dev, file_names[file], program, code);
         goto out;
