@@ -69,13 +69,13 @@ typedef struct spread_of {
 
 static inline __attribute__((always_inline)) spread_of spread_rows(__global const float *sg, long sld, uint last,
                                                                    __global const float *rows, long hld, uint j, uint d,
-                                                                   ulong begin, ulong end, uint n) {
+                                                                   uint begin, uint end, uint n) {
     __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
     spread_of out;
     EACH_GROUP out.mean[c] = out.centred[c] = (wide)(0.0f);
-    for (ulong v = begin; v < end; v += 64) {
-        uint here = (uint)min((ulong)64, end - v);
+    for (uint v = begin, here; v < end; v += here) {
+        here = min(64u, end - v);
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
         wide first = load_inside(hw, j, d, stop), base[TOGETHER], run[TOGETHER], squares[TOGETHER];
         EACH_GROUP {
@@ -119,7 +119,8 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
     if (b >= blocks)
         return;
     uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
-    spread_of out = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, b * per, min((ulong)n, (b + 1) * per), n);
+    spread_of out = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, (uint)b * per,
+                                (uint)min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)((2 * b * groups + g) * d);
     EACH_GROUP {
         if (c <= last) {
@@ -141,15 +142,15 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
     uint at = (uint)get_group_id(0), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
     long step = 2 * TOGETHER * COLUMNS;
     __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
-    ulong begin = min((ulong)n, (ulong)me * per);
-    spread_of part = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, begin, min((ulong)n, begin + per), n);
+    uint begin = (uint)min((ulong)n, (ulong)me * per), end = (uint)min((ulong)n, (ulong)begin + per);
+    spread_of part = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
     EACH_GROUP {
         STORE(part.mean[c], mine + 2 * c * COLUMNS);
         STORE(part.centred[c], mine + (2 * c + 1) * COLUMNS);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     uint used = (n + per - 1) / per;
-    for (uint c = me; c < TOGETHER && c <= last; c += size) {
+    for (uint c = me; c < TOGETHER && c <= last; c += TOGETHER == 1 ? 1 : size) {
         __global const float *from = parts + (long)2 * c * COLUMNS;
         wide base = LOAD(from), shift = (wide)(0.0f), centred = shift;
 #pragma unroll 1

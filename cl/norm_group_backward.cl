@@ -3,23 +3,24 @@
 #include "common.h"
 
 /* The gradient g of COLUMNS columns from j on, through the activation behind the norm: y is its output, a matrix that
- * ends at `stop`; a relu and perhaps dropout, whose factor is `scale`. */
+ * ends at `stop`; a relu and perhaps dropout, whose factor is `scale`. Where there is none, `has_y` is 0, y any matrix
+ * of the shape, and the scale 1. */
 static inline __attribute__((always_inline)) wide through(wide g, __global const float *y, uint j, uint d,
                                                           __global const float *stop, uint has_y, float scale) {
-    return has_y ? select((wide)(0.0f), g * scale, load_inside(y, j, d, stop) > 0.0f) : g;
+    return select((wide)(0.0f), g * scale, load_inside(y, j, d, stop) > 0.0f || !has_y);
 }
 
 /* The sums over the rows begin .. end - 1 of go_vj (t_vgj - mean_gj) for TOGETHER groups, and of go_vj, COLUMNS columns
- * from j on; sg is the column of s of the first group, `mean` its row, `last` how far the last is from it. Whether there
- * is a y is a constant, asked in front of the loops.   Order: rows rising, in runs of 64. */
+ * from j on; sg is the column of s of the first group, `mean` its row, `last` how far the last is from it.
+ * Order: rows rising, in runs of 64. */
 typedef struct sums_of {
     wide q[TOGETHER], db;
 } sums_of;
 
 static inline __attribute__((always_inline)) sums_of
-sum_rows_of(__global const float *go, long gold, __global const float *y, long yld, bool has_y, float scale,
-            __global const float *h, long hld, __global const float *sg, long sld, uint last,
-            __global const float *mean, uint j, uint d, ulong begin, ulong end, uint n) {
+sum_rows(__global const float *go, long gold, __global const float *y, long yld, uint has_y, float scale,
+         __global const float *h, long hld, __global const float *sg, long sld, uint last, __global const float *mean,
+         uint j, uint d, uint begin, uint end, uint n) {
     __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
     __global const float *y_stop = y + (long)(n - 1) * yld + d;
     wide m[TOGETHER];
@@ -28,32 +29,25 @@ sum_rows_of(__global const float *go, long gold, __global const float *y, long y
         m[c] = load_wide(mean + (long)min(c, last) * d, j, d);
         out.q[c] = (wide)(0.0f);
     }
-    for (ulong v = begin; v < end; v += 64) {
-        uint here = (uint)min((ulong)64, end - v);
-        __global const float *gw = go + (long)v * gold, *hw = h + (long)v * hld, *sw = sg + (long)v * sld;
-        __global const float *yw = y + (long)v * yld;
+    go += (long)begin * gold;
+    y += (long)begin * yld;
+    h += (long)begin * hld;
+    sg += (long)begin * sld;
+    for (uint v = begin, here; v < end; v += here) {
+        here = min(64u, end - v);
         wide q[TOGETHER], db = (wide)(0.0f);
         EACH_GROUP q[c] = (wide)(0.0f);
 #pragma unroll 1
-        for (uint w = 0; w < here; w++, gw += gold, yw += yld, hw += hld, sw += sld) {
-            wide one = through(load_inside(gw, j, d, g_stop), yw, j, d, y_stop, has_y, scale);
-            wide x = load_inside(hw, j, d, h_stop);
-            EACH_GROUP q[c] = fma(one, fma((wide)(sw[min(c, last)]), x, -m[c]), q[c]);
+        for (uint w = 0; w < here; w++, go += gold, y += yld, h += hld, sg += sld) {
+            wide one = through(load_inside(go, j, d, g_stop), y, j, d, y_stop, has_y, scale);
+            wide x = load_inside(h, j, d, h_stop);
+            EACH_GROUP q[c] = fma(one, fma((wide)(sg[min(c, last)]), x, -m[c]), q[c]);
             db += one;
         }
         EACH_GROUP out.q[c] += q[c];
         out.db += db;
     }
     return out;
-}
-
-static inline __attribute__((always_inline)) sums_of
-sum_rows(__global const float *go, long gold, __global const float *y, long yld, uint has_y, float scale,
-         __global const float *h, long hld, __global const float *sg, long sld, uint last, __global const float *mean,
-         uint j, uint d, ulong begin, ulong end, uint n) {
-    if (has_y)
-        return sum_rows_of(go, gold, y, yld, true, scale, h, hld, sg, sld, last, mean, j, d, begin, end, n);
-    return sum_rows_of(go, gold, y, yld, false, scale, h, hld, sg, sld, last, mean, j, d, begin, end, n);
 }
 
 /* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj), and p[b][G][j] = sum_v go_vj.
@@ -70,7 +64,7 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
         return;
     uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
     sums_of out = sum_rows(go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
-                           mean + mo + (long)g * d, j, d, b * per, min((ulong)n, (b + 1) * per), n);
+                           mean + mo + (long)g * d, j, d, (uint)b * per, (uint)min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)(b * (groups + 1) * d);
     EACH_GROUP if (c <= last) store_wide(out.q[c], to + (long)(g + c) * d, j, d);
     if (g == 0)
@@ -103,13 +97,13 @@ __kernel void group_sums_once(__global float *db, long dbo, __global float *q, l
     uint at = (uint)get_group_id(0), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
     long step = (TOGETHER + 1) * COLUMNS;
     __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
-    ulong begin = min((ulong)n, (ulong)me * per);
+    uint begin = (uint)min((ulong)n, (ulong)me * per), end = (uint)min((ulong)n, (ulong)begin + per);
     sums_of part = sum_rows(go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
-                            mean + mo + (long)g * d, j, d, begin, min((ulong)n, begin + per), n);
+                            mean + mo + (long)g * d, j, d, begin, end, n);
     EACH_GROUP STORE(part.q[c], mine + c * COLUMNS);
     STORE(part.db, mine + TOGETHER * COLUMNS);
     barrier(CLK_GLOBAL_MEM_FENCE);
-    for (uint c = me; c < TOGETHER && c <= last; c += size) {
+    for (uint c = me; c < TOGETHER && c <= last; c += TOGETHER == 1 ? 1 : size) {
         wide sum_q = (wide)(0.0f), sum_b = sum_q;
 #pragma unroll 1
         for (uint i = 0; i < size; i++) {

@@ -72,8 +72,8 @@ fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
                    U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
 }
 
-/* The output of the activation behind the norm, or nothing; and its scale. */
-#define GATE(a) MAT((a)->y), U32((a)->y.buf != NULL), F32((a)->scale)
+/* The output of the activation behind the norm, whether there is one, and its scale; else a matrix of its shape. */
+#define GATE(a) MAT((a)->y.buf ? (a)->y : (a)->go), U32((a)->y.buf != NULL), F32((a)->y.buf ? (a)->scale : 1.0f)
 
 static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = places_of(dev, groups, d);
