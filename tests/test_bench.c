@@ -102,7 +102,7 @@ static void make_record(void) {
     strcpy(device->word, "cpu");
     strcpy(device->name, "A <b>name</b> & \"more\"");
     strcpy(device->driver, "driver");
-    device->gemm = device->copy_near = device->copy_far = 1e9;
+    device->gemm = device->copy[0] = device->copy[1] = device->copy[2] = 1e9;
     for (int i = 0; i < 70; i++) { /* more than are allocated at once */
         char name[16];
         snprintf(name, sizeof name, "row%d", i);
@@ -264,6 +264,18 @@ static void the_page_stands_alone(void) {
     drop_record();
 }
 
+static void the_roof_is_the_fastest_copy_that_is_as_large(void) {
+    struct bench_device device = {.gemm = 1e9, .copy = {8e9, 4e9, 2e9}}, odd = {.gemm = 1e9, .copy = {1e9, 2e9, 3e9}};
+    const double mib = 1 << 20;
+    TEST_ASSERT_EQUAL_DOUBLE(mib / 8e9, bench_roof_time(&device, 0, mib));
+    TEST_ASSERT_EQUAL_DOUBLE(2 * mib / 4e9, bench_roof_time(&device, 0, 2 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(8 * mib / 4e9, bench_roof_time(&device, 0, 8 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(9 * mib / 2e9, bench_roof_time(&device, 0, 9 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(100 * mib / 2e9, bench_roof_time(&device, 0, 100 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(mib / 3e9, bench_roof_time(&odd, 0, mib)); /* a small copy may be the slowest */
+    TEST_ASSERT_EQUAL_DOUBLE(1, bench_roof_time(&device, 1e9, mib));    /* the arithmetic takes longer */
+}
+
 static void bars_show_the_share_of_the_roof_or_of_the_time(void) {
     make_record();
     struct bench_row *rows = made->devices[0].rows;
@@ -292,6 +304,7 @@ int main(void) {
     RUN_TEST(a_cut_file_is_refused);
     RUN_TEST(memory_that_runs_out_is_told);
     RUN_TEST(the_page_stands_alone);
+    RUN_TEST(the_roof_is_the_fastest_copy_that_is_as_large);
     RUN_TEST(bars_show_the_share_of_the_roof_or_of_the_time);
     return support_end();
 }

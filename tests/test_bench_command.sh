@@ -18,7 +18,7 @@ grep -q '^core to core: [0-9]* ns$' out || [ "$(nproc)" = 1 ] || fail "no core-t
 grep -q '^written: ops.json$' err || fail "it does not say what it wrote: $(cat err)"
 grep -q '</html>' ops.html || fail "the page is not whole"
 same "$(field "d['fathom_bench'], d['what'], len(d['devices'])" ops.json)" "(1, 'ops', 1)" "head of the document"
-same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s']" roof
+same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_8_mib_gb_s', 'copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s']" roof
 same "$(field "all(d['devices'][0]['roof'].values())" ops.json)" True "the roof is measured"
 same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" ops.json)" \
     "['n=2708 d=16 G=10', 'n=18333 d=16 G=10', 'n=2708 d=256 G=10']" shapes
@@ -39,6 +39,10 @@ same "$(field "all('fathom data get cora' in r['missing'] for r in d['devices'][
 # --- several devices, each once
 expect_exit 0 bench --device cpu,auto,0 --only fill --json
 same "$(field "[x['word'] for x in d['devices']].count('cpu')" out)" 1 "a device named three times"
+
+# --- no product is far beyond the roof, whichever way the device takes for the large one
+expect_exit 0 bench --device all --only "gemm, H' G" --json
+same "$(field "[r for x in d['devices'] for r in x['rows'] if r['of_roof'] > 2]" out)" "[]" "products beyond the roof"
 
 # --- wrong use
 expect_exit 3 bench --device nowhere

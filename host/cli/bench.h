@@ -20,7 +20,7 @@
 #define BENCH_NOISE 0.03  /* differences of medians below this are noise, whatever the quartiles say */
 #define BENCH_SAMPLES 201 /* at most */
 #define BENCH_SAMPLES_MIN 9
-#define BENCH_NEAR_BYTES (2 << 20) /* arrays that stay in the caches of any device */
+#define BENCH_COPIES 3 /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
 
 /* Seconds of one piece of work. A sample is `launches` pieces and one wait, divided by `launches`. */
 struct bench_times {
@@ -43,9 +43,8 @@ struct bench_row {
 struct bench_device {
     char word[24], backend[16], name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
     int64_t compute_units, threads;
-    double copy_near,
-        copy_far; /* bytes per second of copying little (in cache) and much (in memory); 0: not measured */
-    double gemm;  /* floating-point operations per second of a large product */
+    double copy[BENCH_COPIES]; /* bytes per second of a copy of each size; 0: not measured */
+    double gemm;               /* floating-point operations per second of the best product */
     struct bench_row *rows;
     size_t count;
 };
@@ -76,8 +75,14 @@ void bench_quartiles(struct bench_times *times, double *samples, int64_t count);
 /* Nanoseconds that a cache line takes from one core to another; NaN with one core. */
 double bench_ping_pong(void);
 
-/* Copies and multiplies on the device: fills copy_near, copy_far and gemm (bench_roof.c). */
+/* ---- the roof (bench_roof.c) ---- */
+
+/* Copies and multiplies on the device: fills copy and gemm. */
 fathom_status bench_roof(struct bench_device *device, be_device *dev, double allowed);
+
+/* Seconds at the roof: the larger of the time for the arithmetic at the speed of the best product and of the time for
+ * the bytes at that of the fastest copy of at least as many bytes (more than were copied: of the largest). */
+double bench_roof_time(const struct bench_device *device, double flops, double bytes);
 
 /* ---- the record (bench_record.c, bench_read.c) ---- */
 

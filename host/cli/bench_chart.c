@@ -151,8 +151,8 @@ fathom_status bench_chart(const struct bench_record *record) {
         if (device->threads)
             printf(", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
         if (device->gemm > 0)
-            printf("; copies %.0f GB/s in cache, %.0f GB/s in memory, multiplies %.0f GFLOP/s",
-                   1e-9 * device->copy_near, 1e-9 * device->copy_far, 1e-9 * device->gemm);
+            printf("; copies 1, 8, 64 MiB at %.0f, %.0f, %.0f GB/s, multiplies at %.0f GFLOP/s", 1e-9 * device->copy[0],
+                   1e-9 * device->copy[1], 1e-9 * device->copy[2], 1e-9 * device->gemm);
         putchar('\n');
     }
     if (isfinite(record->ping_pong_ns))

@@ -74,9 +74,10 @@ static void add_device(struct page *page, const struct bench_device *device, siz
     add(page, "</td><td>");
     add_text(page, device->driver);
     add(page, "</td>");
+    for (int i = 0; device->gemm > 0 && i < BENCH_COPIES; i++)
+        add(page, "<td class=n>%.0f GB/s</td>", 1e-9 * device->copy[i]);
     if (device->gemm > 0)
-        add(page, "<td class=n>%.0f GB/s</td><td class=n>%.0f GB/s</td><td class=n>%.0f GFLOP/s</td>",
-            1e-9 * device->copy_near, 1e-9 * device->copy_far, 1e-9 * device->gemm);
+        add(page, "<td class=n>%.0f GFLOP/s</td>", 1e-9 * device->gemm);
     add(page, "</tr>\n");
 }
 
@@ -90,12 +91,13 @@ static void add_facts(struct page *page, const struct bench_record *record) {
     if (isfinite(record->ping_pong_ns))
         add(page, "; core to core %.0f ns", record->ping_pong_ns);
     add(page, ". Clock: %s.</p>\n<table><tr><th>device</th><th>name</th><th>driver</th>%s</tr>\n", record->clock,
-        roof ? "<th class=n>copy in cache</th><th class=n>in memory</th><th class=n>product</th>" : "");
+        roof ? "<th class=n>copy of 1 MiB</th><th class=n>8 MiB</th><th class=n>64 MiB</th><th class=n>product</th>"
+             : "");
     for (size_t d = 0; d < record->count; d++)
         add_device(page, &record->devices[d], d);
     add(page, "</table>\n<p>Bars: median time, relative to the longest of the row");
     add(page, "; the thin line joins the quartiles%s.</p>\n",
-        roof ? "; the dark mark is the time at the roof, what a copy of the same bytes or a large product of the same "
+        roof ? "; the dark mark is the time at the roof, what a copy of the same bytes or a product of the same "
                "operations would take"
              : "");
 }

@@ -1,7 +1,6 @@
 /* bench_ops.c - `fathom bench --what ops`: every operation of the contract on the shapes of a graph neural network,
  * beside what the device reaches with a copy and with a large product. Inputs and the check of the first result are
  * those of tests/cases, so what is timed is what is proven. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -222,13 +221,6 @@ static int64_t entries(const case_job *job) {
     }
 }
 
-/* Seconds at the roof: the larger of the time for the arithmetic at the speed of a large product and of the time for
- * the bytes at the speed of a copy, a small one while the arrays fit a cache. */
-static double roof_of(const struct bench_row *row, const struct bench_device *device) {
-    double copy = row->bytes <= BENCH_NEAR_BYTES ? fmax(device->copy_near, device->copy_far) : device->copy_far;
-    return fmax(row->flops / device->gemm, row->bytes / copy);
-}
-
 static fathom_status launch(void *context, int64_t times) {
     case_job *job = context;
     for (int64_t i = 0; i < times; i++)
@@ -246,7 +238,7 @@ static fathom_status time_case(struct bench_row *row, struct bench_device *devic
     struct cost cost = costs[c->op](c->n, c->d, columns, (double)entries(job), c->rows);
     row->flops = cost.flops;
     row->bytes = cost.bytes;
-    row->roof = roof_of(row, device);
+    row->roof = bench_roof_time(device, row->flops, row->bytes);
     TRY_OUT(case_launch(job));
     TRY_OUT(case_judge(job, &verdict));
     if (!verdict.passed) {
@@ -272,7 +264,7 @@ bool bench_case(op_case *c, const char *name) {
 const char *bench_case_name(size_t i) { return i < TIMED ? timed[i].name : NULL; }
 
 fathom_status bench_time_case(struct bench_times *times, be_device *dev, const op_case *c, double seconds) {
-    struct bench_device none = {.gemm = 1, .copy_near = 1, .copy_far = 1};
+    struct bench_device none = {.gemm = 1, .copy = {1, 1, 1}};
     struct bench_row row = {0};
     TRY(time_case(&row, &none, dev, c, seconds));
     if (row.missing[0])

@@ -142,8 +142,9 @@ static void device_to_json(struct json *doc, const struct bench_device *device) 
     else
         json_null(doc, "threads");
     json_open(doc, "roof");
-    real_or_null(doc, "copy_in_cache_gb_s", 1e-9 * device->copy_near);
-    real_or_null(doc, "copy_in_memory_gb_s", 1e-9 * device->copy_far);
+    real_or_null(doc, "copy_in_cache_gb_s", 1e-9 * device->copy[0]);
+    real_or_null(doc, "copy_8_mib_gb_s", 1e-9 * device->copy[1]);
+    real_or_null(doc, "copy_in_memory_gb_s", 1e-9 * device->copy[2]);
     real_or_null(doc, "gemm_gflop_s", 1e-9 * device->gemm);
     json_close(doc);
     json_open_array(doc, "rows");
