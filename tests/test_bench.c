@@ -56,15 +56,38 @@ static void sampling_ends_and_tells_the_time(void) {
     double start = bench_now();
     TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 0.05));
     TEST_ASSERT_TRUE(bench_now() - start < 10);
-    TEST_ASSERT_TRUE(t.samples >= 3 && t.samples <= BENCH_SAMPLES);
+    TEST_ASSERT_TRUE(t.samples >= BENCH_SAMPLES_MIN && t.samples <= BENCH_SAMPLES);
     TEST_ASSERT_TRUE(t.launches >= 8); /* a sample is at least a millisecond, two samples may have been slow */
     TEST_ASSERT_TRUE(t.best >= 100e-6 && t.best <= t.q1 && t.q1 <= t.median && t.median <= t.q3);
     TEST_ASSERT_TRUE(t.settled == (t.samples >= BENCH_SAMPLES_MIN && bench_spread(&t) <= BENCH_SPREAD));
     TEST_ASSERT_TRUE(w.calls > t.samples * t.launches); /* there was a warm-up */
     w = (struct waiting){.seconds = 2e-3};
     TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 1e-6));
-    TEST_ASSERT_EQUAL_INT(3, t.samples); /* never fewer, however short the time */
+    TEST_ASSERT_EQUAL_INT(BENCH_SAMPLES_MIN, t.samples); /* never fewer, however short the time */
     TEST_ASSERT_EQUAL_INT(1, t.launches);
+}
+
+static void samples_that_agree_are_spread_over_a_while(void) {
+    struct waiting w = {.seconds = 1e-3};
+    struct bench_times t;
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 10));
+    TEST_ASSERT_TRUE(t.median * (double)(t.samples * t.launches) > 0.05); /* those of a tenth of a second */
+}
+
+static void long_work_is_not_repeated_beyond_its_time(void) {
+    struct waiting w = {.seconds = 1.1};
+    struct bench_times t;
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 0.2));
+    TEST_ASSERT_EQUAL_INT(2, w.calls);
+    TEST_ASSERT_EQUAL_INT(1, t.samples);
+    TEST_ASSERT_TRUE(t.median >= 1.1 && t.q1 == t.median && t.q3 == t.median);
+    TEST_ASSERT_FALSE(t.settled);
+}
+
+static void marks_tell_few_samples_from_restless_ones(void) {
+    TEST_ASSERT_EQUAL_STRING("", bench_mark(&(struct bench_times){.samples = 5, .settled = true}));
+    TEST_ASSERT_EQUAL_STRING("!", bench_mark(&(struct bench_times){.samples = 5}));
+    TEST_ASSERT_EQUAL_STRING("?", bench_mark(&(struct bench_times){.samples = 4}));
 }
 
 static void a_failure_in_the_work_comes_out(void) {
@@ -296,6 +319,9 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(quartiles_of_known_numbers);
     RUN_TEST(sampling_ends_and_tells_the_time);
+    RUN_TEST(samples_that_agree_are_spread_over_a_while);
+    RUN_TEST(long_work_is_not_repeated_beyond_its_time);
+    RUN_TEST(marks_tell_few_samples_from_restless_ones);
     RUN_TEST(a_failure_in_the_work_comes_out);
     RUN_TEST(cores_are_some_nanoseconds_apart);
     RUN_TEST(times_are_readable);

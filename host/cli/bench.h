@@ -14,22 +14,27 @@
 #include "core/json.h"
 #include "data/data.h"
 
-#define BENCH_FORMAT 1    /* of the JSON file; raised when a field changes its meaning */
-#define BENCH_DEVICES 16  /* measured in one run */
-#define BENCH_SPREAD 0.05 /* sampling ends when the quartiles are this close to each other, relative to the median */
-#define BENCH_NOISE 0.03  /* differences of medians below this are noise, whatever the quartiles say */
-#define BENCH_SAMPLES 201 /* at most */
-#define BENCH_SAMPLES_MIN 9
-#define BENCH_COPIES 3 /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
+#define BENCH_FORMAT 1      /* of the JSON file; raised when a field changes its meaning */
+#define BENCH_DEVICES 16    /* measured in one run */
+#define BENCH_SPREAD 0.05   /* sampling ends when the quartiles are this close to each other, relative to the median */
+#define BENCH_NOISE 0.03    /* differences of medians below this are noise, whatever the quartiles say */
+#define BENCH_SAMPLES 201   /* at most */
+#define BENCH_SAMPLES_MIN 5 /* fewer tell nothing about the spread */
+#define BENCH_COPIES 3      /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
 
 /* Seconds of one piece of work. A sample is `launches` pieces and one wait, divided by `launches`. */
 struct bench_times {
     double best, q1, median, q3;
     int64_t samples, launches;
-    bool settled; /* the spread was reached within the time allowed */
+    bool settled; /* enough samples, and their spread is small */
 };
 
 static inline double bench_spread(const struct bench_times *t) { return (t->q3 - t->q1) / t->median; }
+
+/* What stands behind the spread of a row: "!" too large, "?" too few samples to tell. */
+static inline const char *bench_mark(const struct bench_times *t) {
+    return t->settled ? "" : t->samples < BENCH_SAMPLES_MIN ? "?" : "!";
+}
 
 struct bench_row {
     char name[40];  /* "spmm", "gcn + group, 15 layers" */
@@ -66,7 +71,8 @@ double bench_now(void);
 /* Does the work `times` times and waits for it. */
 typedef fathom_status bench_work(void *context, int64_t times);
 
-/* Warm-up, then samples of at least a millisecond until they are settled or `seconds` have passed. */
+/* Warm-up, then samples of at least a millisecond until they are settled or `seconds` have passed. Work of a second and
+ * more that is longer than that runs twice, and the second run is the only sample. */
 fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds);
 
 /* Sorts `samples` and takes median and quartiles from them. */

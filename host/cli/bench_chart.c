@@ -57,7 +57,7 @@ static void fill_line(char (*cells)[CELL], const struct bench_record *record, si
         return;
     }
     snprintf(cells[3], CELL, "%s", bench_time_text(t->median));
-    snprintf(cells[4], CELL, "%.0f%%%s", 100 * bench_spread(t), t->settled ? "" : "!");
+    snprintf(cells[4], CELL, "%.0f%%%s", 100 * bench_spread(t), bench_mark(t));
     number(cells[5], 1e-9 * row->flops / t->median);
     number(cells[6], 1e-9 * row->bytes / t->median);
     int length = (int)lround(BAR * bench_bar(record, d, r));
@@ -122,11 +122,12 @@ static bool same_reason(const struct bench_record *record, size_t d, size_t r) {
 /* Why rows are missing, each reason once, and what the marks mean. */
 static void print_notes(const struct bench_record *record) {
     const char *said = "";
-    bool restless = false;
+    bool restless = false, few = false;
     for (size_t d = 0; d < record->count; d++)
         for (size_t r = 0; r < record->devices[d].count; r++) {
             const struct bench_row *row = &record->devices[d].rows[r];
-            restless |= !row->missing[0] && !row->time.settled;
+            restless |= !row->missing[0] && bench_mark(&row->time)[0] == '!';
+            few |= !row->missing[0] && bench_mark(&row->time)[0] == '?';
             if (!row->missing[0] || strcmp(said, row->missing) == 0 || (d > 0 && same_reason(record, d, r)))
                 continue;
             said = row->missing;
@@ -136,6 +137,9 @@ static void print_notes(const struct bench_record *record) {
         printf("! the middle half of the samples did not come within %.0f%% of each other in %.2g s: "
                "is the machine otherwise idle?\n",
                100 * BENCH_SPREAD, record->seconds);
+    if (few)
+        printf("? too long for %d samples in %.2g s: --seconds gives it more time\n", BENCH_SAMPLES_MIN,
+               record->seconds);
 }
 
 fathom_status bench_chart(const struct bench_record *record) {

@@ -134,7 +134,7 @@ static void add_row(struct page *page, const struct bench_record *record, size_t
             continue;
         }
         add(page, "</td><td class=n>%s</td><td class=n>&plusmn;%.0f%%%s</td>", bench_time_text(row->time.median),
-            50 * bench_spread(&row->time), row->time.settled ? "" : " !");
+            50 * bench_spread(&row->time), bench_mark(&row->time));
         if (row->flops > 0 || row->bytes > 0)
             add(page, "<td class=n>%.1f</td><td class=n>%.1f</td><td class=n>%.0f%%</td>",
                 1e-9 * row->flops / row->time.median, 1e-9 * row->bytes / row->time.median,
@@ -162,8 +162,10 @@ fathom_status bench_write_html(const char *path, const struct bench_record *reco
     add(&page, "%s", head_rest);
     add_facts(&page, record);
     add_rows(&page, record);
-    add(&page, "<p><small>! the middle half of the samples did not come within %.0f%% of each other.</small></p>\n",
-        100 * BENCH_SPREAD);
+    add(&page,
+        "<p><small>! the middle half of the samples did not come within %.0f%% of each other. "
+        "? too long for %d samples in %.2g s.</small></p>\n",
+        100 * BENCH_SPREAD, BENCH_SAMPLES_MIN, record->seconds);
     add(&page, "</body></html>\n");
     fathom_status status = page.status;
     if (status == FATHOM_OK)

@@ -10,6 +10,8 @@
 #include "cli/bench.h"
 
 #define SAMPLE_SECONDS 1e-3 /* shorter ones would measure the clock and the wait */
+#define SPAN_SECONDS 0.1    /* of all samples: those of one moment agree, and another moment has another speed */
+#define LONG_SECONDS 1.0    /* work that is not repeated beyond the time allowed */
 
 double bench_now(void) {
     struct timespec t;
@@ -45,35 +47,43 @@ static fathom_status sample(double *seconds, bench_work *work, void *context, in
     return FATHOM_OK;
 }
 
-/* How many pieces of work a sample needs; doing them is the warm-up. */
-static fathom_status warm_up(int64_t *launches, bench_work *work, void *context) {
-    double one, two;
+/* How many pieces of work a sample needs; doing them is the warm-up. *last is its last sample. */
+static fathom_status warm_up(int64_t *launches, double *last, bench_work *work, void *context) {
+    double before;
     TRY(work(context, 1)); /* builds kernels, grows scratch memory, touches pages */
     for (*launches = 1;; *launches *= 2) {
-        TRY(sample(&one, work, context, *launches));
-        TRY(sample(&two, work, context, *launches)); /* the better of two: one may have been interrupted */
-        if (fmin(one, two) * (double)*launches >= SAMPLE_SECONDS || *launches >= 1 << 14)
+        TRY(sample(last, work, context, *launches));
+        if (*last >= LONG_SECONDS)
+            return FATHOM_OK;
+        before = *last;
+        TRY(sample(last, work, context, *launches)); /* the better of two: one may have been interrupted */
+        if (fmin(before, *last) * (double)*launches >= SAMPLE_SECONDS || *launches >= 1 << 14)
             return FATHOM_OK;
     }
 }
 
+/* `spent` seconds were taken by all samples together. */
+static bool enough(const struct bench_times *times, double spent, double seconds) {
+    int64_t least = times->median < LONG_SECONDS ? BENCH_SAMPLES_MIN : 1;
+    if (times->samples < least)
+        return false;
+    return times->samples == BENCH_SAMPLES || spent > seconds || (times->settled && spent > SPAN_SECONDS);
+}
+
 fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds) {
-    double kept[BENCH_SAMPLES], sorted[BENCH_SAMPLES], start;
-    int64_t count = 0;
+    double kept[BENCH_SAMPLES], spent = 0; /* samples, sorted */
     *times = (struct bench_times){0};
-    TRY(warm_up(&times->launches, work, context));
-    start = bench_now();
-    while (count < BENCH_SAMPLES && !times->settled) {
-        TRY(sample(&kept[count], work, context, times->launches));
-        count++;
-        for (int64_t i = 0; i < count; i++)
-            sorted[i] = kept[i];
-        bench_quartiles(times, sorted, count);
-        times->settled = count >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
-        /* Three samples are the least that has quartiles: a long piece of work may take more than its time. */
-        if (count >= 3 && bench_now() - start > seconds)
-            break;
-    }
+    TRY(warm_up(&times->launches, &kept[0], work, context));
+    bool warm = kept[0] >= LONG_SECONDS; /* as good as a sample, and too long to be thrown away */
+    do {
+        double *next = &kept[times->samples];
+        if (!warm)
+            TRY(sample(next, work, context, times->launches));
+        warm = false;
+        spent += *next * (double)times->launches;
+        bench_quartiles(times, kept, times->samples + 1);
+        times->settled = times->samples >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
+    } while (!enough(times, spent, seconds));
     return FATHOM_OK;
 }
 
