@@ -172,6 +172,7 @@ static void a_record_reads_back(void) {
     TEST_ASSERT_NOT_NULL(row);
     TEST_ASSERT_EQUAL_DOUBLE(made->devices[0].rows[69].time.median, row->time.median);
     TEST_ASSERT_EQUAL_DOUBLE(made->devices[0].rows[69].time.q3, row->time.q3);
+    TEST_ASSERT_EQUAL_INT64(9, row->time.samples);
     TEST_ASSERT_NULL(bench_find(&back->devices[0], &made->devices[0].rows[5])); /* it was not measured */
     bench_free(back);
     mem_free(back);
@@ -181,8 +182,9 @@ static void a_record_reads_back(void) {
 
 #define DEVICE(rows) "{\"word\":\"cpu\",\"name\":\"x\",\"driver\":\"y\",\"rows\":[" rows "]}"
 #define FILE_OF(devices) "{\"fathom_bench\":1,\"what\":\"ops\",\"version\":\"0\",\"devices\":[" devices "]}"
-#define ROW(q1, median, q3) \
-    "{\"name\":\"a\",\"shape\":\"b\",\"missing\":null,\"q1_s\":" q1 ",\"median_s\":" median ",\"q3_s\":" q3 "}"
+#define ROW(q1, median, q3)                                                                               \
+    "{\"name\":\"a\",\"shape\":\"b\",\"missing\":null,\"samples\":9,\"q1_s\":" q1 ",\"median_s\":" median \
+    ",\"q3_s\":" q3 "}"
 
 static void damaged_files_are_refused_in_a_sentence(void) {
     static const char *const bad[] = {

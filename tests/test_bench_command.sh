@@ -60,11 +60,12 @@ bench --device cpu --only fill -o folder >out 2>err && fail "-o of a folder is t
 one_sentence folder
 
 # --- compare: files with known times
-made() { # NAME MEDIAN SPREAD DEVICE...
+made() { # NAME MEDIAN SPREAD DEVICE..., of SAMPLES samples
     python3 - "$@" <<'PY'
-import json, sys
+import json, os, sys
 name, median, spread, words = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
-row = lambda n, m: dict(name=n, shape="s", missing=None, median_s=m, q1_s=m * (1 - spread), q3_s=m * (1 + spread))
+row = lambda n, m: dict(name=n, shape="s", missing=None, samples=int(os.environ.get("SAMPLES", 9)), median_s=m,
+                        q1_s=m * (1 - spread), q3_s=m * (1 + spread))
 device = lambda w: dict(word=w, name=w, driver="x", rows=[row("a", median), row("b", 1.0),
                                                          dict(name="c", shape="s", missing="not here")])
 json.dump(dict(fathom_bench=1, what="ops", version="0", devices=[device(w) for w in words]), open(name, "w"))
@@ -75,6 +76,9 @@ made fast.json 1.0 0.05 cpu
 made slow.json 3.0 0.05 cpu
 made near.json 1.95 0.001 cpu
 made noisy.json 1.5 0.4 cpu
+made even.json 2.0 0.02 cpu
+made close.json 1.88 0.02 cpu # 6 % faster, but the quartiles lie only 2 % apart
+SAMPLES=1 made once.json 1.0 0 cpu
 made other.json 1.0 0.05 opencl:0
 made two.json 1.0 0.05 cpu opencl:0
 made three.json 1.0 0.05 opencl:1 opencl:2
@@ -82,6 +86,12 @@ expect_exit 0 "$FATHOM" bench compare base.json fast.json slow.json near.json no
 same "$(field "[[(r['name'], '%.2f' % r['speed_up'], r['verdict'], r['beyond_noise']) for r in c['rows']][0] for c in d['comparisons']]" out)" \
     "[('a', '2.00', 'faster', True), ('a', '0.67', 'slower', True), ('a', '1.03', 'same', False), ('a', '1.33', 'same', False)]" verdicts
 same "$(field "[(c['faster'], c['slower'], c['same'], len(c['rows'])) for c in d['comparisons']][0]" out)" "(1, 0, 1, 2)" counts
+expect_exit 0 "$FATHOM" bench compare even.json close.json --json
+same "$(field "d['comparisons'][0]['rows'][0]['verdict']" out)" same "quartiles that lie a little apart"
+expect_exit 0 "$FATHOM" bench compare base.json once.json --json
+same "$(field "d['comparisons'][0]['rows'][0]['verdict'], d['comparisons'][0]['unknown']" out)" "('unknown', 2)" "one sample"
+expect_exit 0 "$FATHOM" bench compare base.json once.json
+grep -q 'too few samples (2.00x)' out && grep -q ', 2 with too few samples; ' out || fail "one sample: $(cat out)"
 expect_exit 0 "$FATHOM" bench compare base.json fast.json
 grep -q '2.00x faster' out || fail "compare prints: $(cat out)"
 grep -q '1 faster, 0 slower, 1 within the noise; 1.41x as fast on the whole' out || fail "compare ends: $(cat out)"

@@ -17,7 +17,7 @@
 #define BENCH_FORMAT 1      /* of the JSON file; raised when a field changes its meaning */
 #define BENCH_DEVICES 16    /* measured in one run */
 #define BENCH_SPREAD 0.05   /* sampling ends when the quartiles are this close to each other, relative to the median */
-#define BENCH_NOISE 0.03    /* differences of medians below this are noise, whatever the quartiles say */
+#define BENCH_NOISE 0.03    /* quartile ranges that do not lie apart by more than this differ by noise */
 #define BENCH_SAMPLES 201   /* at most */
 #define BENCH_SAMPLES_MIN 5 /* fewer tell nothing about the spread */
 #define BENCH_COPIES 3      /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */

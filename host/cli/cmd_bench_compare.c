@@ -15,14 +15,16 @@ struct compare_options {
     const char *files[FILES_MAX];
 };
 
-enum verdict { SAME, FASTER, SLOWER };
-static const char *const verdict_names[] = {"same", "faster", "slower"};
+enum verdict { SAME, FASTER, SLOWER, UNKNOWN, VERDICTS };
+static const char *const verdict_names[] = {"same", "faster", "slower", "unknown"};
 
-/* A difference counts when the middle halves of the samples lie apart and the medians differ by more than noise. */
+/* A difference counts when the middle halves of the samples lie apart by more than the noise; the medians do, then. */
 static enum verdict judge(const struct bench_times *base, const struct bench_times *other) {
-    if (other->q3 < base->q1 && base->median > (1 + BENCH_NOISE) * other->median)
+    if (base->samples < BENCH_SAMPLES_MIN || other->samples < BENCH_SAMPLES_MIN)
+        return UNKNOWN;
+    if (base->q1 > (1 + BENCH_NOISE) * other->q3)
         return FASTER;
-    if (other->q1 > base->q3 && other->median > (1 + BENCH_NOISE) * base->median)
+    if (other->q1 > (1 + BENCH_NOISE) * base->q3)
         return SLOWER;
     return SAME;
 }
@@ -38,7 +40,7 @@ static const struct bench_device *partner(const struct bench_record *base, size_
 
 /* What was found between the base and one other file. */
 struct tally {
-    size_t rows, of[3];
+    size_t rows, of[VERDICTS];
     double log_ratio; /* sum of log(base / other) */
 };
 
@@ -66,7 +68,7 @@ static void add_line(struct comparison *c, const struct bench_device *device, co
         json_real(c->doc, "base_s", base->time.median);
         json_real(c->doc, "other_s", other->time.median);
         json_real(c->doc, "speed_up", ratio);
-        json_bool(c->doc, "beyond_noise", verdict != SAME);
+        json_bool(c->doc, "beyond_noise", verdict == FASTER || verdict == SLOWER);
         json_text(c->doc, "verdict", verdict_names[verdict]);
         json_close(c->doc);
         return;
@@ -79,6 +81,8 @@ static void add_line(struct comparison *c, const struct bench_device *device, co
     snprintf(line[4], CELL, "%s", bench_time_text(other->time.median));
     if (verdict == SAME)
         snprintf(line[5], CELL, "within the noise (%.2fx)", ratio);
+    else if (verdict == UNKNOWN)
+        snprintf(line[5], CELL, "too few samples (%.2fx)", ratio);
     else
         snprintf(line[5], CELL, "%.2fx %s", verdict == FASTER ? ratio : 1 / ratio, verdict_names[verdict]);
 }
@@ -102,9 +106,11 @@ static fathom_status print_comparison(struct comparison *c) {
         table[i] = i < COLUMNS ? heads[i] : c->cells[i - COLUMNS];
     print_table(table, c->lines + 1, COLUMNS, 0, 1u << 3 | 1u << 4);
     mem_free(table);
-    printf("%s against %s: %zu faster, %zu slower, %zu within the noise; %.2fx as fast on the whole\n\n", c->other_path,
-           c->base_path, c->tally.of[FASTER], c->tally.of[SLOWER], c->tally.of[SAME],
-           exp(c->tally.log_ratio / (double)c->tally.rows));
+    printf("%s against %s: %zu faster, %zu slower, %zu within the noise", c->other_path, c->base_path,
+           c->tally.of[FASTER], c->tally.of[SLOWER], c->tally.of[SAME]);
+    if (c->tally.of[UNKNOWN])
+        printf(", %zu with too few samples", c->tally.of[UNKNOWN]);
+    printf("; %.2fx as fast on the whole\n\n", exp(c->tally.log_ratio / (double)c->tally.rows));
     return FATHOM_OK;
 }
 
@@ -113,6 +119,7 @@ static void finish_json(struct comparison *c) {
     json_int(c->doc, "faster", (int64_t)c->tally.of[FASTER]);
     json_int(c->doc, "slower", (int64_t)c->tally.of[SLOWER]);
     json_int(c->doc, "same", (int64_t)c->tally.of[SAME]);
+    json_int(c->doc, "unknown", (int64_t)c->tally.of[UNKNOWN]);
     json_real(c->doc, "speed_up", exp(c->tally.log_ratio / (double)c->tally.rows));
     json_close(c->doc);
 }
@@ -196,9 +203,9 @@ static const struct opt_row rows[] = {
 const struct verb verb_bench_compare = {
     "bench compare",
     "hold benchmarks against each other",
-    "A difference counts when the middle halves of the samples lie apart and the\n"
-    "medians differ by more than 3 %. Rows are matched by name, shape and device;\n"
-    "files with one device each are compared whatever that device is.\n",
+    "A difference counts when the middle halves of the samples lie apart by more\n"
+    "than 3 %, in rows with five samples at least. Rows are matched by name, shape\n"
+    "and device; files with one device each are compared whatever that device is.\n",
     "fathom bench compare before.json after.json\n",
     OPT_ROWS(rows),
     sizeof(struct compare_options),
