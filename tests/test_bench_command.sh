@@ -36,6 +36,10 @@ done
 FATHOM_DATA= XDG_CACHE_HOME=$PWD/empty bench --device cpu --what epoch --only cora --json >cora.json
 same "$(field "all('fathom data get cora' in r['missing'] for r in d['devices'][0]['rows'])" cora.json)" True "missing data"
 
+# --- shapes that an operation does not take are left out
+expect_exit 0 bench --device cpu --only aggregate --json
+same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" out)" "['n=2708 d=16', 'n=18333 d=16']" "shapes of aggregate"
+
 # --- several devices, each once
 expect_exit 0 bench --device cpu,auto,0 --only fill --json
 same "$(field "[x['word'] for x in d['devices']].count('cpu')" out)" 1 "a device named three times"

@@ -278,6 +278,8 @@ static bool row_at(op_case *c, char *shape, size_t room, const struct bench_reco
     const struct size *s = &sizes[k / TIMED];
     const struct timed *t = &timed[k % TIMED];
     *c = case_of(t, s, shape, room);
+    if (c->op == BE_OP_aggregate && s->d > BE_NARROW) /* wide layers are a product and a sparse one */
+        return false;
     return !(s->width_only && t->form >= EDGES) && bench_wanted(record, c->name, shape);
 }
 
