@@ -32,6 +32,12 @@ for what in epoch metrics; do
     FATHOM_DATA= bench --device cpu --what $what --only embedded --json >$what.json 2>err
     same "$(field "d['what'], [r['missing'] for r in d['devices'][0]['rows']][0]" $what.json)" "('$what', None)" "$what"
 done
+# all of them: a table for each, and bars of time do not stand under 'of its roof'
+FATHOM_DATA= bench --device cpu --what all --only e --html all.html >out
+grep -A99 '^operation .*of its roof$' out | grep -A99 '^epoch .*time$' | grep -q '^metric .*time$' || fail "tables of --what all: $(cat out)"
+grep -q '^gcn + group norm.*%' out && same "$(grep '^gcn + group norm' out | grep -c '#.*%$')" 0 "epochs beside a roof"
+same "$(grep '^epoch' out | tr -s ' ')" "epoch data median spread time" "heads of epochs"
+same "$(grep -c '<h2>' all.html)" 3 "tables of the page"
 # a data set that is not here is named, not an error
 FATHOM_DATA= XDG_CACHE_HOME=$PWD/empty bench --device cpu --what epoch --only cora --json >cora.json
 same "$(field "all('fathom data get cora' in r['missing'] for r in d['devices'][0]['rows'])" cora.json)" True "missing data"
@@ -46,7 +52,7 @@ same "$(field "[x['word'] for x in d['devices']].count('cpu')" out)" 1 "a device
 
 # --- no product is far beyond the roof, whichever way the device takes for the large one
 expect_exit 0 bench --device all --only "gemm, H' G" --json
-same "$(field "[r for x in d['devices'] for r in x['rows'] if r['of_roof'] > 2]" out)" "[]" "products beyond the roof"
+same "$(field "[r for x in d['devices'] for r in x['rows'] if r['gflop_s'] > 2 * x['roof']['gemm_gflop_s']]" out)" "[]" "products beyond the roof"
 
 # --- wrong use
 expect_exit 3 bench --device nowhere

@@ -54,15 +54,23 @@ struct bench_device {
     size_t count;
 };
 
+/* What is measured, in the order of measuring; each is a table of its own. */
+enum bench_part { BENCH_OPS, BENCH_EPOCH, BENCH_METRICS, BENCH_PARTS };
+
 struct bench_record {
     char what[16], version[32], when[32], system[200], cpu[120], clock[80], libraries[2][200];
     int64_t cores;
-    double ping_pong_ns; /* one way between two cores; NaN when there is only one */
-    double seconds;      /* allowed per row */
-    const char *only;    /* rows whose name or shape has this in it, NULL: all */
-    struct bench_device devices[BENCH_DEVICES];
+    double ping_pong_ns;                        /* one way between two cores; NaN when there is only one */
+    double seconds;                             /* allowed per row */
+    const char *only;                           /* rows whose name or shape has this in it, NULL: all */
+    struct bench_device devices[BENCH_DEVICES]; /* all with the same rows in the same order */
     size_t count;
+    size_t ends[BENCH_PARTS]; /* rows of a device when the part was done; not read back */
 };
+
+static inline size_t bench_start(const struct bench_record *record, size_t part) {
+    return part == 0 ? 0 : record->ends[part - 1];
+}
 
 /* ---- time (bench_time.c) ---- */
 
@@ -136,9 +144,9 @@ fathom_status bench_load(struct bench_data *data, const char *name);
 /* ---- showing it (bench_chart.c, bench_html.c) ---- */
 
 fathom_status bench_chart(const struct bench_record *record);
-/* Length of the bar of row r of device d in 0..1: the share of the roof, or, where there is none, the time beside the
- * longest of the other devices (with one device: of the other rows). */
-double bench_bar(const struct bench_record *record, size_t d, size_t r);
+/* The longest time that the bar of row r is held against: of all devices in this row; where there is one device and no
+ * roof, of all rows of the part. */
+double bench_longest(const struct bench_record *record, size_t part, size_t r);
 fathom_status bench_write_html(const char *path, const struct bench_record *record);
 
 /* "12.3 us", "4.56 ms"; the text lives until the next call in this thread but seven. */

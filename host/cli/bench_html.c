@@ -82,7 +82,7 @@ static void add_device(struct page *page, const struct bench_device *device, siz
 }
 
 static void add_facts(struct page *page, const struct bench_record *record) {
-    bool roof = record->devices[0].gemm > 0;
+    bool roof = record->ends[BENCH_OPS] > 0;
     add(page, "<h1>fathom bench: %s</h1>\n<p>fathom %s, ", record->what, record->version);
     add(page, "%s. ", record->when);
     add_text(page, record->cpu);
@@ -95,7 +95,8 @@ static void add_facts(struct page *page, const struct bench_record *record) {
              : "");
     for (size_t d = 0; d < record->count; d++)
         add_device(page, &record->devices[d], d);
-    add(page, "</table>\n<p>Bars: median time, relative to the longest of the row");
+    add(page, "</table>\n<p>Bars: median time beside the longest of the row (epochs and metrics of one device: "
+              "of the table)");
     add(page, "; the thin line joins the quartiles%s.</p>\n",
         roof ? "; the dark mark is the time at the roof, what a copy of the same bytes or a product of the same "
                "operations would take"
@@ -118,24 +119,22 @@ static void add_bar(struct page *page, const struct bench_row *row, double longe
     add(page, "</svg>");
 }
 
-static void add_row(struct page *page, const struct bench_record *record, size_t r) {
-    double longest = 0;
-    for (size_t d = 0; d < record->count; d++)
-        longest = fmax(longest, record->devices[d].rows[r].time.median);
+static void add_row(struct page *page, const struct bench_record *record, size_t part, size_t r) {
+    double longest = bench_longest(record, part, r);
     for (size_t d = 0; d < record->count; d++) {
         const struct bench_row *row = &record->devices[d].rows[r];
         add(page, "<tr%s><td>%s</td><td>%s</td><td>", d == 0 ? " class=first" : "", d == 0 ? row->name : "",
             d == 0 ? row->shape : "");
         add_text(page, record->devices[d].word);
         if (row->missing[0]) {
-            add(page, "</td><td colspan=6><small>not measured: ");
+            add(page, "</td><td colspan=%d><small>not measured: ", part == BENCH_OPS ? 6 : 3);
             add_text(page, row->missing);
             add(page, "</small></td></tr>\n");
             continue;
         }
         add(page, "</td><td class=n>%s</td><td class=n>&plusmn;%.0f%%%s</td>", bench_time_text(row->time.median),
             50 * bench_spread(&row->time), bench_mark(&row->time));
-        if (row->flops > 0 || row->bytes > 0)
+        if (part == BENCH_OPS)
             add(page, "<td class=n>%.1f</td><td class=n>%.1f</td><td class=n>%.0f%%</td>",
                 1e-9 * row->flops / row->time.median, 1e-9 * row->bytes / row->time.median,
                 100 * row->roof / row->time.median);
@@ -145,14 +144,18 @@ static void add_row(struct page *page, const struct bench_record *record, size_t
     }
 }
 
-static void add_rows(struct page *page, const struct bench_record *record) {
-    bool roof = record->devices[0].gemm > 0;
-    add(page, "<table><tr><th>%s</th><th>%s</th><th>device</th><th class=n>median</th><th class=n>spread</th>%s",
-        roof ? "operation" : "work", roof ? "shape" : "data",
-        roof ? "<th class=n>GFLOP/s</th><th class=n>GB/s</th><th class=n>of roof</th>" : "");
+static void add_part(struct page *page, const struct bench_record *record, size_t part) {
+    static const char *const titles[BENCH_PARTS] = {"Operations", "Epochs of training", "Metrics of over-smoothing"};
+    static const char *const heads[BENCH_PARTS] = {"operation</th><th>shape", "epoch</th><th>data",
+                                                   "metric</th><th>data"};
+    if (bench_start(record, part) == record->ends[part])
+        return;
+    add(page, "<h2>%s</h2>\n<table><tr><th>%s</th><th>device</th><th class=n>median</th><th class=n>spread</th>%s",
+        titles[part], heads[part],
+        part == BENCH_OPS ? "<th class=n>GFLOP/s</th><th class=n>GB/s</th><th class=n>of roof</th>" : "");
     add(page, "<th></th></tr>\n");
-    for (size_t r = 0; r < record->devices[0].count; r++)
-        add_row(page, record, r);
+    for (size_t r = bench_start(record, part); r < record->ends[part]; r++)
+        add_row(page, record, part, r);
     add(page, "</table>\n");
 }
 
@@ -161,7 +164,8 @@ fathom_status bench_write_html(const char *path, const struct bench_record *reco
     add(&page, "%s", head);
     add(&page, "%s", head_rest);
     add_facts(&page, record);
-    add_rows(&page, record);
+    for (size_t part = 0; part < BENCH_PARTS; part++)
+        add_part(&page, record, part);
     add(&page,
         "<p><small>! the middle half of the samples did not come within %.0f%% of each other. "
         "? too long for %d samples in %.2g s.</small></p>\n",

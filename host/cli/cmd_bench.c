@@ -17,9 +17,8 @@ struct bench_options {
 };
 
 /* In the order of WHAT; the word behind the last means each of them. */
-enum { PARTS = 3 };
-static fathom_status (*const measure[PARTS])(struct bench_record *record,
-                                             be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
+static fathom_status (*const measure[BENCH_PARTS])(struct bench_record *record,
+                                                   be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
 
 fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *words) {
     char word[128];
@@ -117,9 +116,11 @@ static fathom_status run(const void *given) {
     TRY_OUT(bench_describe(record, opt_choice(WHAT, options->what), options->seconds));
     TRY_OUT(open_devices(devices, record, options));
     record->only = options->only;
-    for (int part = 0; part < PARTS; part++)
-        if (options->what == part || options->what == PARTS)
+    for (int part = 0; part < BENCH_PARTS; part++) {
+        if (options->what == part || options->what == BENCH_PARTS)
             TRY_OUT(measure[part](record, devices));
+        record->ends[part] = record->devices[0].count;
+    }
     progress_end();
     if (record->devices[0].count == 0) {
         status = fail(FATHOM_USAGE, "--only %s: no row of --what %s has this in its name or shape", options->only,
