@@ -146,6 +146,49 @@ static void drop_record(void) {
     made = NULL;
 }
 
+/* A device that failed keeps nobody waiting: its rows say why, those of the others are measured. */
+static void a_device_that_failed_leaves_the_others(void) {
+    struct bench_record *record = NULL;
+    be_device *devices[2] = {NULL};
+    TEST_ASSERT_EQUAL(FATHOM_OK, mem_new(&record, 1, 1, sizeof *record, "record"));
+    TEST_ASSERT_EQUAL(FATHOM_OK, be_open(&devices[1], "cpu", &(be_options){.threads = 1}));
+    record->seconds = 1e-3;
+    record->only = "fill";
+    for (int i = 0; i < 2; i++)
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_add_device(record, be_device_info(devices[1]), 1));
+    fail(FATHOM_DEVICE, "the first does not open");
+    bench_give_up(&record->devices[0]);
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_ops(record, devices));
+    record->only = "embedded";
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_epoch(record, devices));
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_metrics(record, devices));
+    TEST_ASSERT_EQUAL_size_t(3 + 1 + 2, record->devices[0].count);
+    TEST_ASSERT_EQUAL_size_t(record->devices[0].count, record->devices[1].count);
+    for (size_t r = 0; r < record->devices[0].count; r++) {
+        TEST_ASSERT_EQUAL_STRING("the first does not open", record->devices[0].rows[r].missing);
+        TEST_ASSERT_EQUAL_STRING("", record->devices[1].rows[r].missing);
+        TEST_ASSERT_TRUE(record->devices[1].rows[r].time.median > 0);
+    }
+    bench_free(record);
+    mem_free(record);
+    be_close(devices[1]);
+}
+
+static void a_failure_ends_a_row_or_a_device_or_the_benchmark(void) {
+    struct bench_device device = {0};
+    struct bench_row row = {.time = {.median = 1}};
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_end_row(&device, &row, FATHOM_OK));
+    TEST_ASSERT_EQUAL_STRING("", row.missing);
+    TEST_ASSERT_EQUAL(FATHOM_FAILURE, bench_end_row(&device, &row, fail(FATHOM_FAILURE, "a bug")));
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_end_row(&device, &row, fail(FATHOM_MEMORY, "too small")));
+    TEST_ASSERT_EQUAL_STRING("too small", row.missing);
+    TEST_ASSERT_EQUAL_DOUBLE(0, row.time.median); /* what was taken before is no figure */
+    TEST_ASSERT_EQUAL_STRING("", device.failed);
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_end_row(&device, &row, fail(FATHOM_DEVICE, "lost")));
+    TEST_ASSERT_EQUAL_STRING("lost", row.missing);
+    TEST_ASSERT_EQUAL_STRING("lost", device.failed);
+}
+
 static void write_text(const char *path, const char *text) {
     TEST_ASSERT_EQUAL(FATHOM_OK, file_replace(path, &(file_piece){text, strlen(text)}, 1));
 }
@@ -365,6 +408,8 @@ int main(void) {
     RUN_TEST(a_failure_in_the_work_comes_out);
     RUN_TEST(cores_are_some_nanoseconds_apart);
     RUN_TEST(times_are_readable);
+    RUN_TEST(a_device_that_failed_leaves_the_others);
+    RUN_TEST(a_failure_ends_a_row_or_a_device_or_the_benchmark);
     RUN_TEST(a_record_reads_back);
     RUN_TEST(damaged_files_are_refused_in_a_sentence);
     RUN_TEST(a_cut_file_is_refused);

@@ -3,7 +3,7 @@
  *
  *     struct bench_record record = {0};
  *     TRY_OUT(bench_describe(&record, "ops", seconds));
- *     TRY_OUT(bench_add_device(&record, dev, threads));
+ *     TRY_OUT(bench_add_device(&record, be_device_info(dev), threads));
  *     TRY_OUT(bench_ops(&record, devices));            // fills rows, case by case, all devices in turn
  *     TRY_OUT(bench_write_json(doc, &record));
  *     bench_free(&record); */
@@ -47,6 +47,7 @@ struct bench_row {
 
 struct bench_device {
     char word[24], backend[16], name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
+    char failed[500]; /* the sentence of its failure, from which on its rows are missing; or "" */
     int64_t compute_units, threads;
     double copy[BENCH_COPIES]; /* bytes per second of a copy of each size; 0: not measured */
     double gemm;               /* floating-point operations per second of the best product */
@@ -101,9 +102,14 @@ double bench_roof_time(const struct bench_device *device, double flops, double b
 /* ---- the record (bench_record.c, bench_read.c) ---- */
 
 fathom_status bench_describe(struct bench_record *record, const char *what, double seconds);
-fathom_status bench_add_device(struct bench_record *record, const be_device *dev, int64_t threads);
-/* A new row of the device, zeroed but for its name and shape. */
+fathom_status bench_add_device(struct bench_record *record, const be_info *info, int64_t threads);
+/* Keeps the sentence of the last failure: nothing more is asked of the device, and the others go on. */
+void bench_give_up(struct bench_device *device);
+/* A new row of the device, zeroed but for its name and shape, and missing when the device has failed. */
 fathom_status bench_add_row(struct bench_row **row, struct bench_device *device, const char *name, const char *shape);
+/* What became of measuring a row. A device that failed is given up, memory that was short is a matter of this row
+ * alone: the row is missing, and it is FATHOM_OK to go on. Other failures come out. */
+fathom_status bench_end_row(struct bench_device *device, struct bench_row *row, fathom_status status);
 void bench_free(struct bench_record *record);
 
 void bench_to_json(struct json *doc, const struct bench_record *record);

@@ -61,10 +61,7 @@ static fathom_status time_epochs(struct bench_row *row, be_device *dev, const da
 out:
     nn_model_free(e.model);
     nn_input_free(input);
-    if (status != FATHOM_MEMORY) /* a device too small for one row may do for the others */
-        return status;
-    snprintf(row->missing, sizeof row->missing, "%.190s", fathom_last_error());
-    return FATHOM_OK;
+    return status;
 }
 
 fathom_status bench_epoch(struct bench_record *record, be_device *const *devices) {
@@ -79,12 +76,13 @@ fathom_status bench_epoch(struct bench_record *record, be_device *const *devices
         progress("%s, %s", which->data, name);
         TRY_OUT(bench_load(&data, which->data));
         for (size_t d = 0; d < record->count; d++) {
+            struct bench_device *device = &record->devices[d];
             struct bench_row *row = NULL;
-            TRY_OUT(bench_add_row(&row, &record->devices[d], name, which->data));
-            if (data.set)
-                TRY_OUT(time_epochs(row, devices[d], data.set, which, record->seconds));
-            else
+            TRY_OUT(bench_add_row(&row, device, name, which->data));
+            if (!data.set)
                 snprintf(row->missing, sizeof row->missing, "%s", data.missing);
+            else if (!device->failed[0])
+                TRY_OUT(bench_end_row(device, row, time_epochs(row, devices[d], data.set, which, record->seconds)));
         }
     }
 out:

@@ -66,10 +66,12 @@ static fathom_status time_set(struct bench_record *record, be_device *const *dev
         h[i] = (float)random_next_normal(&source);
     work.in.h = h;
     for (size_t d = 0; d < record->count; d++) {
+        struct bench_device *device = &record->devices[d];
         struct bench_row *row = NULL;
         work.dev = devices[d];
-        TRY_OUT(bench_add_row(&row, &record->devices[d], which->name, set->name));
-        TRY_OUT(bench_measure(&row->time, which->work, &work, record->seconds));
+        TRY_OUT(bench_add_row(&row, device, which->name, set->name));
+        if (!device->failed[0])
+            TRY_OUT(bench_end_row(device, row, bench_measure(&row->time, which->work, &work, record->seconds)));
     }
 out:
     mem_free(h);

@@ -283,6 +283,17 @@ static bool row_at(op_case *c, char *shape, size_t room, const struct bench_reco
     return !(s->width_only && t->form >= EDGES) && bench_wanted(record, c->name, shape);
 }
 
+/* Without a roof there is nothing to hold the rows against: the device is left out. */
+static fathom_status find_roof(struct bench_device *device, be_device *dev, double seconds) {
+    if (device->failed[0])
+        return FATHOM_OK;
+    fathom_status status = bench_roof(device, dev, seconds);
+    if (status != FATHOM_DEVICE && status != FATHOM_MEMORY)
+        return status;
+    bench_give_up(device);
+    return FATHOM_OK;
+}
+
 fathom_status bench_ops(struct bench_record *record, be_device *const *devices) {
     char shape[64];
     op_case c;
@@ -290,15 +301,17 @@ fathom_status bench_ops(struct bench_record *record, be_device *const *devices) 
     for (size_t k = 0; k < SIZES * TIMED; k++)
         all += row_at(&c, shape, sizeof shape, record, k);
     for (size_t i = 0; all && i < record->count; i++)
-        TRY(bench_roof(&record->devices[i], devices[i], record->seconds));
+        TRY(find_roof(&record->devices[i], devices[i], record->seconds));
     for (size_t k = 0; k < SIZES * TIMED; k++) {
         if (!row_at(&c, shape, sizeof shape, record, k))
             continue;
         progress("%zu of %zu: %s, %s", ++done, all, c.name, shape);
         for (size_t i = 0; i < record->count; i++) {
+            struct bench_device *device = &record->devices[i];
             struct bench_row *row = NULL;
-            TRY(bench_add_row(&row, &record->devices[i], c.name, shape));
-            TRY(time_case(row, &record->devices[i], devices[i], &c, record->seconds));
+            TRY(bench_add_row(&row, device, c.name, shape));
+            if (!device->failed[0])
+                TRY(bench_end_row(device, row, time_case(row, device, devices[i], &c, record->seconds)));
         }
     }
     return FATHOM_OK;
