@@ -126,6 +126,8 @@ static void make_record(void) {
     strcpy(device->word, "cpu");
     strcpy(device->name, "A <b>name</b> & \"more\"");
     strcpy(device->driver, "driver");
+    device->threads = 3;
+    device->tuned = true;
     device->gemm = device->copy[0] = device->copy[1] = device->copy[2] = 1e9;
     for (int i = 0; i < 70; i++) { /* more than are allocated at once */
         char name[16];
@@ -193,6 +195,14 @@ static void write_text(const char *path, const char *text) {
     TEST_ASSERT_EQUAL(FATHOM_OK, file_replace(path, &(file_piece){text, strlen(text)}, 1));
 }
 
+static void libraries_are_told_whole(void) {
+    char text[4000];
+    make_record();
+    be_describe("opencl", text, sizeof text);
+    TEST_ASSERT_EQUAL_STRING(text, made->libraries[1]);
+    drop_record();
+}
+
 static char *json_of(const struct bench_record *record) {
     struct json *doc = NULL;
     char *text = NULL;
@@ -214,6 +224,8 @@ static void a_record_reads_back(void) {
     TEST_ASSERT_EQUAL_size_t(1, back->count);
     TEST_ASSERT_EQUAL_size_t(70, back->devices[0].count);
     TEST_ASSERT_EQUAL_STRING(made->devices[0].name, back->devices[0].name);
+    TEST_ASSERT_EQUAL_INT64(3, back->devices[0].threads);
+    TEST_ASSERT_TRUE(back->devices[0].tuned);
     const struct bench_row *row = bench_find(&back->devices[0], &made->devices[0].rows[69]);
     TEST_ASSERT_NOT_NULL(row);
     TEST_ASSERT_EQUAL_DOUBLE(made->devices[0].rows[69].time.median, row->time.median);
@@ -410,6 +422,7 @@ int main(void) {
     RUN_TEST(times_are_readable);
     RUN_TEST(a_device_that_failed_leaves_the_others);
     RUN_TEST(a_failure_ends_a_row_or_a_device_or_the_benchmark);
+    RUN_TEST(libraries_are_told_whole);
     RUN_TEST(a_record_reads_back);
     RUN_TEST(damaged_files_are_refused_in_a_sentence);
     RUN_TEST(a_cut_file_is_refused);

@@ -70,11 +70,12 @@ made() { # NAME MEDIAN SPREAD DEVICE..., of SAMPLES samples
     python3 - "$@" <<'PY'
 import json, os, sys
 name, median, spread, words = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
-row = lambda n, m: dict(name=n, shape="s", missing=None, samples=int(os.environ.get("SAMPLES", 9)), median_s=m,
+row = lambda n, m: dict(name=n, shape="s", missing=None, samples=int(given("SAMPLES", 9)), median_s=m,
                         q1_s=m * (1 - spread), q3_s=m * (1 + spread))
-device = lambda w: dict(word=w, name=w, driver="x", rows=[row("a", median), row("b", 1.0),
+given = lambda key, other: os.environ.get(key, other)
+device = lambda w: dict(word=w, name=w, driver=given("DRIVER", "x"), threads=int(given("THREADS", 2)), rows=[row("a", median), row("b", 1.0),
                                                          dict(name="c", shape="s", missing="not here")])
-json.dump(dict(fathom_bench=1, what="ops", version="0", devices=[device(w) for w in words]), open(name, "w"))
+json.dump(dict(fathom_bench=1, what="ops", version=given("VERSION", "0"), devices=[device(w) for w in words]), open(name, "w"))
 PY
 }
 made base.json 2.0 0.05 cpu
@@ -104,6 +105,16 @@ grep -q '1 faster, 0 slower, 1 within the noise; 1.41x as fast on the whole' out
 expect_exit 0 "$FATHOM" bench compare base.json other.json # one device each: they are compared
 expect_exit 0 "$FATHOM" bench compare two.json base.json --json
 same "$(field "[r['device'] for r in d['comparisons'][0]['rows']]" out)" "['cpu', 'cpu']" "devices in common"
+same "$(field "[(c['base_only'], c['other_only'], c['differences']) for c in d['comparisons']]" out)" "[(2, 0, [])]" "rows of one file"
+VERSION=1 THREADS=1 DRIVER=y made changed.json 1.0 0.05 cpu
+expect_exit 0 "$FATHOM" bench compare base.json changed.json
+grep -q '^the files differ: fathom: 0 and 1; cpu, driver: x and y; cpu, threads: 2 and 1$' out || fail "what differs: $(cat out)"
+expect_exit 0 "$FATHOM" bench compare base.json changed.json --json
+same "$(field "[(x['device'], x['what'], x['base'], x['other']) for x in d['comparisons'][0]['differences']]" out)" \
+    "[(None, 'fathom', '0', '1'), ('cpu', 'driver', 'x', 'y'), ('cpu', 'threads', '2', '1')]" "what differs, as JSON"
+expect_exit 0 "$FATHOM" bench compare two.json base.json
+grep -q '^not compared: 2 rows of two.json alone, 0 of base.json alone$' out || fail "rows of one file: $(cat out)"
+! grep -q 'the files differ' out || fail "files that do not differ: $(cat out)"
 expect_exit 4 "$FATHOM" bench compare two.json three.json
 one_sentence "in common"
 expect_exit 4 "$FATHOM" bench compare ops.json epoch.json
@@ -143,6 +154,10 @@ if [ "${FATHOM_TEST_LONG:-}" = 1 ] && "$FATHOM" devices --json --quiet | grep -q
     XDG_CACHE_HOME=$PWD/tuned expect_exit 0 "$FATHOM" tune --device opencl:0 --seconds 0.01 --json
     record=$(field "d['tuned'][0]['file']" out)
     same "$(field "d['tuned'][0]['own_gemm']" out)" "$(field "d['own_gemm']" "$record")" "the record that tune keeps"
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --device opencl:0,cpu --only fill --json
+    same "$(field "[x['tuned'] for x in d['devices']]" out)" "[True, False]" "devices that are tuned"
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --device opencl:0 --only fill --json --no-tune
+    same "$(field "d['devices'][0]['tuned']" out)" False "a tuning that is not used"
 fi
 
 # --- cache: where it is, what it holds, and clearing it touches nothing else

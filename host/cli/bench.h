@@ -49,6 +49,7 @@ struct bench_device {
     char word[24], backend[16], name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
     char failed[500]; /* the sentence of its failure, from which on its rows are missing; or "" */
     int64_t compute_units, threads;
+    bool tuned;                /* measured as fathom tune found it to be fastest */
     double copy[BENCH_COPIES]; /* bytes per second of a copy of each size; 0: not measured */
     double gemm;               /* floating-point operations per second of the best product */
     struct bench_row *rows;
@@ -59,7 +60,7 @@ struct bench_device {
 enum bench_part { BENCH_OPS, BENCH_EPOCH, BENCH_METRICS, BENCH_PARTS };
 
 struct bench_record {
-    char what[16], version[32], when[32], system[200], cpu[120], clock[80], libraries[2][200];
+    char what[16], version[32], when[32], system[200], cpu[120], clock[80], libraries[2][1000];
     int64_t cores;
     double ping_pong_ns;                        /* one way between two cores; NaN when there is only one */
     double seconds;                             /* allowed per row */

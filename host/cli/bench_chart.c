@@ -154,6 +154,8 @@ fathom_status bench_chart(const struct bench_record *record) {
         printf("%s%s%s: %s", style(stdout, STYLE_BOLD), device->word, style(stdout, STYLE_PLAIN), device->name);
         if (device->threads)
             printf(", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
+        if (device->tuned)
+            printf(", tuned");
         if (device->gemm > 0)
             printf("; copies 1, 8, 64 MiB at %.0f, %.0f, %.0f GB/s, multiplies at %.0f GFLOP/s", 1e-9 * device->copy[0],
                    1e-9 * device->copy[1], 1e-9 * device->copy[2], 1e-9 * device->gemm);

@@ -71,7 +71,7 @@ static void add_device(struct page *page, const struct bench_device *device, siz
     add_text(page, device->name);
     if (device->threads)
         add(page, ", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
-    add(page, "</td><td>");
+    add(page, "%s</td><td>", device->tuned ? ", tuned" : "");
     add_text(page, device->driver);
     add(page, "</td>");
     for (int i = 0; device->gemm > 0 && i < BENCH_COPIES; i++)

@@ -71,6 +71,9 @@ static fathom_status read_device(struct bench_record *record, const cJSON *item,
     TRY(text_field(device->word, sizeof device->word, item, "word", path));
     TRY(text_field(device->name, sizeof device->name, item, "name", path));
     TRY(text_field(device->driver, sizeof device->driver, item, "driver", path));
+    const cJSON *threads = cJSON_GetObjectItemCaseSensitive(item, "threads"); /* null: not a matter of threads */
+    device->threads = cJSON_IsNumber(threads) ? threads->valueint : 0;
+    device->tuned = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tuned"));
     cJSON_ArrayForEach(row, rows) TRY(read_row(device, row, path));
     return FATHOM_OK;
 }

@@ -156,6 +156,7 @@ static void device_to_json(struct json *doc, const struct bench_device *device) 
         json_int(doc, "threads", device->threads);
     else
         json_null(doc, "threads");
+    json_bool(doc, "tuned", device->tuned);
     json_open(doc, "roof");
     real_or_null(doc, "copy_in_cache_gb_s", 1e-9 * device->copy[0]);
     real_or_null(doc, "copy_8_mib_gb_s", 1e-9 * device->copy[1]);

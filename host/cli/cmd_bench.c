@@ -42,6 +42,14 @@ fathom_status bench_device_rows(int *rows, int *count, const be_list *list, cons
     return FATHOM_OK;
 }
 
+/* Is there a record of fathom tune for the device, and is it used? */
+static bool is_tuned(const be_options *open, const be_info *info) {
+    be_tuning tuning = {0};
+    if (open->tuned)
+        open->tuned(open->user, &tuning, info);
+    return tuning.group || tuning.columns || tuning.own_gemm;
+}
+
 /* One device that does not open does not keep the others from being measured; when none does, that is the failure. */
 static fathom_status open_devices(be_device **devices, struct bench_record *record,
                                   const struct bench_options *options) {
@@ -54,6 +62,7 @@ static fathom_status open_devices(be_device **devices, struct bench_record *reco
     TRY_OUT(bench_device_rows(rows, &count, &list, options->common.device));
     for (int i = 0; i < count; i++) {
         TRY_OUT(bench_add_device(record, &list.info[rows[i]], options->common.threads));
+        record->devices[i].tuned = is_tuned(&open, &list.info[rows[i]]);
         status = be_open_row(&devices[i], &list, rows[i], &open);
         opened += status == FATHOM_OK;
         if (status == FATHOM_DEVICE || status == FATHOM_MEMORY)

@@ -41,7 +41,8 @@ static const struct bench_device *partner(const struct bench_record *base, size_
 /* What was found between the base and one other file. */
 struct tally {
     size_t rows, of[VERDICTS];
-    double log_ratio; /* sum of log(base / other) */
+    size_t base_only, other_only; /* rows that were measured in one of them */
+    double log_ratio;             /* sum of log(base / other) */
 };
 
 struct comparison {
@@ -51,6 +52,7 @@ struct comparison {
     char (*cells)[CELL];
     size_t lines;
     struct tally tally;
+    size_t differences; /* printed so far */
 };
 
 static void add_line(struct comparison *c, const struct bench_device *device, const struct bench_row *base,
@@ -87,6 +89,17 @@ static void add_line(struct comparison *c, const struct bench_device *device, co
         snprintf(line[5], CELL, "%.2fx %s", verdict == FASTER ? ratio : 1 / ratio, verdict_names[verdict]);
 }
 
+/* Rows that were measured in `record` and not in `other`. */
+static size_t alone(const struct bench_record *record, const struct bench_record *other) {
+    size_t rows = 0;
+    for (size_t d = 0; d < record->count; d++) {
+        const struct bench_device *device = &record->devices[d], *there = partner(record, d, other);
+        for (size_t r = 0; r < device->count; r++)
+            rows += !device->rows[r].missing[0] && !(there && bench_find(there, &device->rows[r]));
+    }
+    return rows;
+}
+
 static void walk(struct comparison *c) {
     for (size_t d = 0; d < c->base->count; d++) {
         const struct bench_device *device = &c->base->devices[d], *other = partner(c->base, d, c->other);
@@ -96,6 +109,49 @@ static void walk(struct comparison *c) {
                 add_line(c, device, row, match);
         }
     }
+    c->tally.base_only = alone(c->base, c->other);
+    c->tally.other_only = alone(c->other, c->base);
+}
+
+/* ---- what else differs between the files, so that a ratio is not taken for that of two programs ---- */
+
+struct difference {
+    const char *device; /* NULL: of the whole file */
+    const char *what, *base, *other;
+};
+
+static void tell(struct comparison *c, struct difference d) {
+    if (strcmp(d.base, d.other) == 0)
+        return;
+    if (c->doc) {
+        json_open(c->doc, NULL);
+        json_text(c->doc, "device", d.device);
+        json_text(c->doc, "what", d.what);
+        json_text(c->doc, "base", d.base);
+        json_text(c->doc, "other", d.other);
+        json_close(c->doc);
+        return;
+    }
+    printf("%s%s%s%s: %s and %s", c->differences++ ? "; " : "the files differ: ", d.device ? d.device : "",
+           d.device ? ", " : "", d.what, d.base, d.other);
+}
+
+static void tell_differences(struct comparison *c) {
+    tell(c, (struct difference){NULL, "fathom", c->base->version, c->other->version});
+    for (size_t d = 0; d < c->base->count; d++) {
+        const struct bench_device *base = &c->base->devices[d], *other = partner(c->base, d, c->other);
+        char threads[2][24];
+        if (!other)
+            continue;
+        snprintf(threads[0], sizeof threads[0], "%lld", (long long)base->threads);
+        snprintf(threads[1], sizeof threads[1], "%lld", (long long)other->threads);
+        tell(c, (struct difference){base->word, "name", base->name, other->name});
+        tell(c, (struct difference){base->word, "driver", base->driver, other->driver});
+        tell(c, (struct difference){base->word, "threads", threads[0], threads[1]});
+        tell(c, (struct difference){base->word, "tuned", base->tuned ? "yes" : "no", other->tuned ? "yes" : "no"});
+    }
+    if (c->differences)
+        putchar('\n');
 }
 
 static fathom_status print_comparison(struct comparison *c) {
@@ -110,7 +166,12 @@ static fathom_status print_comparison(struct comparison *c) {
            c->tally.of[FASTER], c->tally.of[SLOWER], c->tally.of[SAME]);
     if (c->tally.of[UNKNOWN])
         printf(", %zu with too few samples", c->tally.of[UNKNOWN]);
-    printf("; %.2fx as fast on the whole\n\n", exp(c->tally.log_ratio / (double)c->tally.rows));
+    printf("; %.2fx as fast on the whole\n", exp(c->tally.log_ratio / (double)c->tally.rows));
+    if (c->tally.base_only || c->tally.other_only)
+        printf("not compared: %zu rows of %s alone, %zu of %s alone\n", c->tally.base_only, c->base_path,
+               c->tally.other_only, c->other_path);
+    tell_differences(c);
+    putchar('\n');
     return FATHOM_OK;
 }
 
@@ -121,6 +182,11 @@ static void finish_json(struct comparison *c) {
     json_int(c->doc, "same", (int64_t)c->tally.of[SAME]);
     json_int(c->doc, "unknown", (int64_t)c->tally.of[UNKNOWN]);
     json_real(c->doc, "speed_up", exp(c->tally.log_ratio / (double)c->tally.rows));
+    json_int(c->doc, "base_only", (int64_t)c->tally.base_only);
+    json_int(c->doc, "other_only", (int64_t)c->tally.other_only);
+    json_open_array(c->doc, "differences");
+    tell_differences(c);
+    json_close(c->doc);
     json_close(c->doc);
 }
 
