@@ -85,6 +85,40 @@ static void long_work_is_not_repeated_beyond_its_time(void) {
     TEST_ASSERT_FALSE(t.settled);
 }
 
+/* What changes between the moments of a run widens the quartiles, however well the samples of one moment agree. */
+static void rounds_show_what_one_moment_does_not(void) {
+    struct bench_times t = {0};
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        struct waiting w = {.seconds = round == 1 ? 1e-3 : 2e-3};
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure_round(&t, wait, &w, 0.03));
+    }
+    TEST_ASSERT_TRUE(t.samples >= BENCH_SAMPLES_MIN && t.samples <= BENCH_SAMPLES);
+    TEST_ASSERT_TRUE(bench_spread(&t) > 0.3);
+    TEST_ASSERT_FALSE(t.settled);
+}
+
+static void a_row_is_found_again_in_every_round(void) {
+    struct bench_record *record = NULL;
+    struct bench_row *row = NULL;
+    TEST_ASSERT_EQUAL(FATHOM_OK, mem_new(&record, 1, 1, sizeof *record, "record"));
+    struct bench_device *device = &record->devices[0];
+    record->count = 1;
+    record->seconds = 0.2;
+    for (; record->round < BENCH_ROUNDS; record->round++, device->next = 0) {
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_next_row(&row, record, device, "short", ""));
+        TEST_ASSERT_EQUAL_STRING("short", row->name);
+        TEST_ASSERT_TRUE(bench_due(record, device, row));
+        row->time.median = 0.5;
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_next_row(&row, record, device, "long", ""));
+        TEST_ASSERT_EQUAL_STRING("long", row->name);
+        TEST_ASSERT_TRUE(bench_due(record, device, row) == (record->round == 0));
+        row->time.median = 1.5;
+    }
+    TEST_ASSERT_EQUAL_size_t(2, device->count);
+    bench_free(record);
+    mem_free(record);
+}
+
 static void marks_tell_few_samples_from_restless_ones(void) {
     TEST_ASSERT_EQUAL_STRING("", bench_mark(&(struct bench_times){.samples = 5, .settled = true}));
     TEST_ASSERT_EQUAL_STRING("!", bench_mark(&(struct bench_times){.samples = 5}));
@@ -416,6 +450,8 @@ int main(void) {
     RUN_TEST(sampling_ends_and_tells_the_time);
     RUN_TEST(samples_that_agree_are_spread_over_a_while);
     RUN_TEST(long_work_is_not_repeated_beyond_its_time);
+    RUN_TEST(rounds_show_what_one_moment_does_not);
+    RUN_TEST(a_row_is_found_again_in_every_round);
     RUN_TEST(marks_tell_few_samples_from_restless_ones);
     RUN_TEST(a_failure_in_the_work_comes_out);
     RUN_TEST(cores_are_some_nanoseconds_apart);

@@ -14,11 +14,12 @@
 #include "core/json.h"
 #include "data/data.h"
 
-#define BENCH_FORMAT 1      /* of the JSON file; raised when a field changes its meaning */
-#define BENCH_DEVICES 16    /* measured in one run */
-#define BENCH_SPREAD 0.05   /* sampling ends when the quartiles are this close to each other, relative to the median */
-#define BENCH_NOISE 0.03    /* quartile ranges that do not lie apart by more than this differ by noise */
-#define BENCH_SAMPLES 201   /* at most */
+#define BENCH_FORMAT 1    /* of the JSON file; raised when a field changes its meaning */
+#define BENCH_DEVICES 16  /* measured in one run */
+#define BENCH_SPREAD 0.05 /* sampling ends when the quartiles are this close to each other, relative to the median */
+#define BENCH_NOISE 0.03  /* quartile ranges that do not lie apart by more than this differ by noise */
+#define BENCH_SAMPLES 201 /* at most */
+#define BENCH_ROUNDS 3 /* of a run: a row's samples are of several moments, which may differ more than those of one */
 #define BENCH_SAMPLES_MIN 5 /* fewer tell nothing about the spread */
 #define BENCH_COPIES 3      /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
 
@@ -26,7 +27,8 @@
 struct bench_times {
     double best, q1, median, q3;
     int64_t samples, launches;
-    bool settled; /* enough samples, and their spread is small */
+    double kept[BENCH_SAMPLES]; /* the samples, sorted */
+    bool settled;               /* enough samples, and their spread is small */
 };
 
 static inline double bench_spread(const struct bench_times *t) { return (t->q3 - t->q1) / t->median; }
@@ -54,6 +56,7 @@ struct bench_device {
     double gemm;               /* floating-point operations per second of the best product */
     struct bench_row *rows;
     size_t count;
+    size_t next; /* row of this round */
 };
 
 /* What is measured, in the order of measuring; each is a table of its own. */
@@ -67,6 +70,7 @@ struct bench_record {
     const char *only;                           /* rows whose name or shape has this in it, NULL: all */
     struct bench_device devices[BENCH_DEVICES]; /* all with the same rows in the same order */
     size_t count;
+    int round;                /* 0 at first, when the rows are made */
     size_t ends[BENCH_PARTS]; /* rows of a device when the part was done; not read back */
 };
 
@@ -78,12 +82,19 @@ static inline size_t bench_start(const struct bench_record *record, size_t part)
 
 double bench_now(void);
 
+bool bench_is_long(const struct bench_times *times); /* a second or more: not repeated beyond the time allowed */
+
 /* Does the work `times` times and waits for it. */
 typedef fathom_status bench_work(void *context, int64_t times);
 
+typedef fathom_status bench_measurer(struct bench_times *times, bench_work *work, void *context, double seconds);
+
 /* Warm-up, then samples of at least a millisecond until they are settled or `seconds` have passed. Work of a second and
  * more that is longer than that runs twice, and the second run is the only sample. */
-fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds);
+bench_measurer bench_measure;
+
+/* The same for one round of a row, which has a share of `seconds`: adds to the samples of the rounds before. */
+bench_measurer bench_measure_round;
 
 /* Sorts `samples` and takes median and quartiles from them. */
 void bench_quartiles(struct bench_times *times, double *samples, int64_t count);
@@ -108,6 +119,11 @@ fathom_status bench_add_device(struct bench_record *record, const be_info *info,
 void bench_give_up(struct bench_device *device);
 /* A new row of the device, zeroed but for its name and shape, and missing when the device has failed. */
 fathom_status bench_add_row(struct bench_row **row, struct bench_device *device, const char *name, const char *shape);
+/* The next row of the device in this round: a new one in the first, the same one in those after it. */
+fathom_status bench_next_row(struct bench_row **row, const struct bench_record *record, struct bench_device *device,
+                             const char *name, const char *shape);
+/* Is it to be measured in this round? Not when it or its device failed, nor again when it is long. */
+bool bench_due(const struct bench_record *record, const struct bench_device *device, const struct bench_row *row);
 /* What became of measuring a row. A device that failed is given up, memory that was short is a matter of this row
  * alone: the row is missing, and it is FATHOM_OK to go on. Other failures come out. */
 fathom_status bench_end_row(struct bench_device *device, struct bench_row *row, fathom_status status);

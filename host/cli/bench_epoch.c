@@ -54,7 +54,7 @@ static fathom_status time_epochs(struct bench_row *row, be_device *dev, const da
     TRY_OUT(nn_input_make(&input, dev, set, which->model));
     TRY_OUT(nn_model_make(&e.model, &e.config.net, input));
     TRY_OUT(nn_init(e.model, e.config.seed));
-    TRY_OUT(bench_measure(&row->time, run_epochs, &e, seconds));
+    TRY_OUT(bench_measure_round(&row->time, run_epochs, &e, seconds));
     if (!isfinite(e.loss))
         snprintf(row->missing, sizeof row->missing, "wrong result: the loss is not finite after %d epochs",
                  (int)e.epoch);
@@ -78,10 +78,10 @@ fathom_status bench_epoch(struct bench_record *record, be_device *const *devices
         for (size_t d = 0; d < record->count; d++) {
             struct bench_device *device = &record->devices[d];
             struct bench_row *row = NULL;
-            TRY_OUT(bench_add_row(&row, device, name, which->data));
+            TRY_OUT(bench_next_row(&row, record, device, name, which->data));
             if (!data.set)
                 snprintf(row->missing, sizeof row->missing, "%s", data.missing);
-            else if (!device->failed[0])
+            else if (bench_due(record, device, row))
                 TRY_OUT(bench_end_row(device, row, time_epochs(row, devices[d], data.set, which, record->seconds)));
         }
     }

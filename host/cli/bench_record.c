@@ -94,6 +94,19 @@ fathom_status bench_add_row(struct bench_row **row, struct bench_device *device,
     return FATHOM_OK;
 }
 
+fathom_status bench_next_row(struct bench_row **row, const struct bench_record *record, struct bench_device *device,
+                             const char *name, const char *shape) {
+    if (record->round == 0)
+        return bench_add_row(row, device, name, shape);
+    *row = &device->rows[device->next++];
+    return FATHOM_OK;
+}
+
+bool bench_due(const struct bench_record *record, const struct bench_device *device, const struct bench_row *row) {
+    bool again = record->round > 0 && bench_is_long(&row->time) && row->time.median > record->seconds;
+    return !device->failed[0] && !row->missing[0] && !again;
+}
+
 bool bench_wanted(const struct bench_record *record, const char *name, const char *shape) {
     return !record->only || strstr(name, record->only) || strstr(shape, record->only);
 }

@@ -47,6 +47,8 @@ static fathom_status sample(double *seconds, bench_work *work, void *context, in
     return FATHOM_OK;
 }
 
+bool bench_is_long(const struct bench_times *times) { return times->median >= LONG_SECONDS; }
+
 /* How many pieces of work a sample needs; doing them is the warm-up. *last is its last sample. */
 static fathom_status warm_up(int64_t *launches, double *last, bench_work *work, void *context) {
     double before;
@@ -62,29 +64,38 @@ static fathom_status warm_up(int64_t *launches, double *last, bench_work *work, 
     }
 }
 
-/* `spent` seconds were taken by all samples together. */
-static bool enough(const struct bench_times *times, double spent, double seconds) {
-    int64_t least = times->median < LONG_SECONDS ? BENCH_SAMPLES_MIN : 1;
-    if (times->samples < least)
-        return false;
-    return times->samples == BENCH_SAMPLES || spent > seconds || (times->settled && spent > SPAN_SECONDS);
+static void keep(struct bench_times *times, double seconds) {
+    times->kept[times->samples] = seconds;
+    bench_quartiles(times, times->kept, times->samples + 1);
+    times->settled = times->samples >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
+}
+
+/* Adds `least` to `most` samples, as many as are taken in `seconds`, or in `span` when they agree. */
+static fathom_status add_samples(struct bench_times *times, bench_work *work, void *context, int64_t least,
+                                 int64_t most, double seconds, double span) {
+    double last, spent = 0;
+    TRY(warm_up(&times->launches, &last, work, context));
+    bool kept = last >= LONG_SECONDS; /* as good as a sample, and too long to be thrown away */
+    for (int64_t count = 1;; count++) {
+        if (!kept)
+            TRY(sample(&last, work, context, times->launches));
+        kept = false;
+        keep(times, last);
+        spent += last * (double)times->launches;
+        bool over = spent > seconds || (times->settled && spent > span);
+        if (count == most || (over && (count >= least || bench_is_long(times))))
+            return FATHOM_OK;
+    }
 }
 
 fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds) {
-    double kept[BENCH_SAMPLES], spent = 0; /* samples, sorted */
     *times = (struct bench_times){0};
-    TRY(warm_up(&times->launches, &kept[0], work, context));
-    bool warm = kept[0] >= LONG_SECONDS; /* as good as a sample, and too long to be thrown away */
-    do {
-        double *next = &kept[times->samples];
-        if (!warm)
-            TRY(sample(next, work, context, times->launches));
-        warm = false;
-        spent += *next * (double)times->launches;
-        bench_quartiles(times, kept, times->samples + 1);
-        times->settled = times->samples >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
-    } while (!enough(times, spent, seconds));
-    return FATHOM_OK;
+    return add_samples(times, work, context, BENCH_SAMPLES_MIN, BENCH_SAMPLES, seconds, SPAN_SECONDS);
+}
+
+fathom_status bench_measure_round(struct bench_times *times, bench_work *work, void *context, double seconds) {
+    return add_samples(times, work, context, (BENCH_SAMPLES_MIN + BENCH_ROUNDS - 1) / BENCH_ROUNDS,
+                       BENCH_SAMPLES / BENCH_ROUNDS, seconds / BENCH_ROUNDS, SPAN_SECONDS / BENCH_ROUNDS);
 }
 
 /* ---- core to core: two threads hand a number to and fro ---- */

@@ -128,6 +128,17 @@ out:
     return status;
 }
 
+static fathom_status measure_round(struct bench_record *record, be_device *const *devices, int what) {
+    for (size_t d = 0; d < record->count; d++)
+        record->devices[d].next = 0;
+    for (int part = 0; part < BENCH_PARTS; part++) {
+        if (what == part || what == BENCH_PARTS)
+            TRY(measure[part](record, devices));
+        record->ends[part] = record->round == 0 ? record->devices[0].count : record->ends[part];
+    }
+    return FATHOM_OK;
+}
+
 static fathom_status run(const void *given) {
     const struct bench_options *options = given;
     struct bench_record *record = NULL;
@@ -137,11 +148,8 @@ static fathom_status run(const void *given) {
     TRY_OUT(bench_describe(record, opt_choice(WHAT, options->what), options->seconds));
     TRY_OUT(open_devices(devices, record, options));
     record->only = options->only;
-    for (int part = 0; part < BENCH_PARTS; part++) {
-        if (options->what == part || options->what == BENCH_PARTS)
-            TRY_OUT(measure[part](record, devices));
-        record->ends[part] = record->devices[0].count;
-    }
+    for (; record->round < BENCH_ROUNDS; record->round++)
+        TRY_OUT(measure_round(record, devices, options->what));
     progress_end();
     if (record->devices[0].count == 0) {
         status = fail(FATHOM_USAGE, "--only %s: no row of --what %s has this in its name or shape", options->only,
