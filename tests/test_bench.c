@@ -56,15 +56,73 @@ static void sampling_ends_and_tells_the_time(void) {
     double start = bench_now();
     TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 0.05));
     TEST_ASSERT_TRUE(bench_now() - start < 10);
-    TEST_ASSERT_TRUE(t.samples >= 3 && t.samples <= BENCH_SAMPLES);
+    TEST_ASSERT_TRUE(t.samples >= BENCH_SAMPLES_MIN && t.samples <= BENCH_SAMPLES);
     TEST_ASSERT_TRUE(t.launches >= 8); /* a sample is at least a millisecond, two samples may have been slow */
     TEST_ASSERT_TRUE(t.best >= 100e-6 && t.best <= t.q1 && t.q1 <= t.median && t.median <= t.q3);
     TEST_ASSERT_TRUE(t.settled == (t.samples >= BENCH_SAMPLES_MIN && bench_spread(&t) <= BENCH_SPREAD));
     TEST_ASSERT_TRUE(w.calls > t.samples * t.launches); /* there was a warm-up */
     w = (struct waiting){.seconds = 2e-3};
     TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 1e-6));
-    TEST_ASSERT_EQUAL_INT(3, t.samples); /* never fewer, however short the time */
+    TEST_ASSERT_EQUAL_INT(BENCH_SAMPLES_MIN, t.samples); /* never fewer, however short the time */
     TEST_ASSERT_EQUAL_INT(1, t.launches);
+}
+
+static void samples_that_agree_are_spread_over_a_while(void) {
+    struct waiting w = {.seconds = 1e-3};
+    struct bench_times t;
+    double start = bench_now();
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 10));
+    TEST_ASSERT_TRUE(bench_now() - start > 0.1);
+}
+
+static void long_work_is_not_repeated_beyond_its_time(void) {
+    struct waiting w = {.seconds = 1.1};
+    struct bench_times t;
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure(&t, wait, &w, 0.2));
+    TEST_ASSERT_EQUAL_INT(2, w.calls);
+    TEST_ASSERT_EQUAL_INT(1, t.samples);
+    TEST_ASSERT_TRUE(t.median >= 1.1 && t.q1 == t.median && t.q3 == t.median);
+    TEST_ASSERT_FALSE(t.settled);
+}
+
+/* What changes between the moments of a run widens the quartiles, however well the samples of one moment agree. */
+static void rounds_show_what_one_moment_does_not(void) {
+    struct bench_times t = {0};
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        struct waiting w = {.seconds = round == 1 ? 1e-3 : 2e-3};
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_measure_round(&t, wait, &w, 0.03));
+    }
+    TEST_ASSERT_TRUE(t.samples >= BENCH_SAMPLES_MIN && t.samples <= BENCH_SAMPLES);
+    TEST_ASSERT_TRUE(bench_spread(&t) > 0.3);
+    TEST_ASSERT_FALSE(t.settled);
+}
+
+static void a_row_is_found_again_in_every_round(void) {
+    struct bench_record *record = NULL;
+    struct bench_row *row = NULL;
+    TEST_ASSERT_EQUAL(FATHOM_OK, mem_new(&record, 1, 1, sizeof *record, "record"));
+    struct bench_device *device = &record->devices[0];
+    record->count = 1;
+    record->seconds = 0.2;
+    for (; record->round < BENCH_ROUNDS; record->round++, device->next = 0) {
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_next_row(&row, record, device, "short", ""));
+        TEST_ASSERT_EQUAL_STRING("short", row->name);
+        TEST_ASSERT_TRUE(bench_due(record, device, row));
+        row->time.median = 0.5;
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_next_row(&row, record, device, "long", ""));
+        TEST_ASSERT_EQUAL_STRING("long", row->name);
+        TEST_ASSERT_TRUE(bench_due(record, device, row) == (record->round == 0));
+        row->time.median = 1.5;
+    }
+    TEST_ASSERT_EQUAL_size_t(2, device->count);
+    bench_free(record);
+    mem_free(record);
+}
+
+static void marks_tell_few_samples_from_restless_ones(void) {
+    TEST_ASSERT_EQUAL_STRING("", bench_mark(&(struct bench_times){.samples = 5, .settled = true}));
+    TEST_ASSERT_EQUAL_STRING("!", bench_mark(&(struct bench_times){.samples = 5}));
+    TEST_ASSERT_EQUAL_STRING("?", bench_mark(&(struct bench_times){.samples = 4}));
 }
 
 static void a_failure_in_the_work_comes_out(void) {
@@ -102,7 +160,9 @@ static void make_record(void) {
     strcpy(device->word, "cpu");
     strcpy(device->name, "A <b>name</b> & \"more\"");
     strcpy(device->driver, "driver");
-    device->gemm = device->copy_near = device->copy_far = 1e9;
+    device->threads = 3;
+    device->tuned = true;
+    device->gemm = device->copy[0] = device->copy[1] = device->copy[2] = 1e9;
     for (int i = 0; i < 70; i++) { /* more than are allocated at once */
         char name[16];
         snprintf(name, sizeof name, "row%d", i);
@@ -112,6 +172,8 @@ static void make_record(void) {
         row->roof = 1e-6;
     }
     strcpy(device->rows[5].missing, "no reason");
+    for (int part = 0; part < BENCH_PARTS; part++)
+        made->ends[part] = device->count;
 }
 
 static void drop_record(void) {
@@ -120,8 +182,59 @@ static void drop_record(void) {
     made = NULL;
 }
 
+/* A device that failed keeps nobody waiting: its rows say why, those of the others are measured. */
+static void a_device_that_failed_leaves_the_others(void) {
+    struct bench_record *record = NULL;
+    be_device *devices[2] = {NULL};
+    TEST_ASSERT_EQUAL(FATHOM_OK, mem_new(&record, 1, 1, sizeof *record, "record"));
+    TEST_ASSERT_EQUAL(FATHOM_OK, be_open(&devices[1], "cpu", &(be_options){.threads = 1}));
+    record->seconds = 1e-3;
+    record->only = "fill";
+    for (int i = 0; i < 2; i++)
+        TEST_ASSERT_EQUAL(FATHOM_OK, bench_add_device(record, be_device_info(devices[1]), 1));
+    fail(FATHOM_DEVICE, "the first does not open");
+    bench_give_up(&record->devices[0]);
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_ops(record, devices));
+    record->only = "embedded";
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_epoch(record, devices));
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_metrics(record, devices));
+    TEST_ASSERT_EQUAL_size_t(3 + 1 + 2, record->devices[0].count);
+    TEST_ASSERT_EQUAL_size_t(record->devices[0].count, record->devices[1].count);
+    for (size_t r = 0; r < record->devices[0].count; r++) {
+        TEST_ASSERT_EQUAL_STRING("the first does not open", record->devices[0].rows[r].missing);
+        TEST_ASSERT_EQUAL_STRING("", record->devices[1].rows[r].missing);
+        TEST_ASSERT_TRUE(record->devices[1].rows[r].time.median > 0);
+    }
+    bench_free(record);
+    mem_free(record);
+    be_close(devices[1]);
+}
+
+static void a_failure_ends_a_row_or_a_device_or_the_benchmark(void) {
+    struct bench_device device = {0};
+    struct bench_row row = {.time = {.median = 1}};
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_end_row(&device, &row, FATHOM_OK));
+    TEST_ASSERT_EQUAL_STRING("", row.missing);
+    TEST_ASSERT_EQUAL(FATHOM_FAILURE, bench_end_row(&device, &row, fail(FATHOM_FAILURE, "a bug")));
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_end_row(&device, &row, fail(FATHOM_MEMORY, "too small")));
+    TEST_ASSERT_EQUAL_STRING("too small", row.missing);
+    TEST_ASSERT_EQUAL_DOUBLE(0, row.time.median); /* what was taken before is no figure */
+    TEST_ASSERT_EQUAL_STRING("", device.failed);
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_end_row(&device, &row, fail(FATHOM_DEVICE, "lost")));
+    TEST_ASSERT_EQUAL_STRING("lost", row.missing);
+    TEST_ASSERT_EQUAL_STRING("lost", device.failed);
+}
+
 static void write_text(const char *path, const char *text) {
     TEST_ASSERT_EQUAL(FATHOM_OK, file_replace(path, &(file_piece){text, strlen(text)}, 1));
+}
+
+static void libraries_are_told_whole(void) {
+    char text[4000];
+    make_record();
+    be_describe("opencl", text, sizeof text);
+    TEST_ASSERT_EQUAL_STRING(text, made->libraries[1]);
+    drop_record();
 }
 
 static char *json_of(const struct bench_record *record) {
@@ -145,10 +258,13 @@ static void a_record_reads_back(void) {
     TEST_ASSERT_EQUAL_size_t(1, back->count);
     TEST_ASSERT_EQUAL_size_t(70, back->devices[0].count);
     TEST_ASSERT_EQUAL_STRING(made->devices[0].name, back->devices[0].name);
+    TEST_ASSERT_EQUAL_INT64(3, back->devices[0].threads);
+    TEST_ASSERT_TRUE(back->devices[0].tuned);
     const struct bench_row *row = bench_find(&back->devices[0], &made->devices[0].rows[69]);
     TEST_ASSERT_NOT_NULL(row);
     TEST_ASSERT_EQUAL_DOUBLE(made->devices[0].rows[69].time.median, row->time.median);
     TEST_ASSERT_EQUAL_DOUBLE(made->devices[0].rows[69].time.q3, row->time.q3);
+    TEST_ASSERT_EQUAL_INT64(9, row->time.samples);
     TEST_ASSERT_NULL(bench_find(&back->devices[0], &made->devices[0].rows[5])); /* it was not measured */
     bench_free(back);
     mem_free(back);
@@ -158,8 +274,9 @@ static void a_record_reads_back(void) {
 
 #define DEVICE(rows) "{\"word\":\"cpu\",\"name\":\"x\",\"driver\":\"y\",\"rows\":[" rows "]}"
 #define FILE_OF(devices) "{\"fathom_bench\":1,\"what\":\"ops\",\"version\":\"0\",\"devices\":[" devices "]}"
-#define ROW(q1, median, q3) \
-    "{\"name\":\"a\",\"shape\":\"b\",\"missing\":null,\"q1_s\":" q1 ",\"median_s\":" median ",\"q3_s\":" q3 "}"
+#define ROW(q1, median, q3)                                                                               \
+    "{\"name\":\"a\",\"shape\":\"b\",\"missing\":null,\"samples\":9,\"q1_s\":" q1 ",\"median_s\":" median \
+    ",\"q3_s\":" q3 "}"
 
 static void damaged_files_are_refused_in_a_sentence(void) {
     static const char *const bad[] = {
@@ -264,19 +381,66 @@ static void the_page_stands_alone(void) {
     drop_record();
 }
 
-static void bars_show_the_share_of_the_roof_or_of_the_time(void) {
+static void the_roof_is_the_fastest_copy_that_is_as_large(void) {
+    struct bench_device device = {.gemm = 1e9, .copy = {8e9, 4e9, 2e9}}, odd = {.gemm = 1e9, .copy = {1e9, 2e9, 3e9}};
+    const double mib = 1 << 20;
+    TEST_ASSERT_EQUAL_DOUBLE(mib / 8e9, bench_roof_time(&device, 0, mib));
+    TEST_ASSERT_EQUAL_DOUBLE(2 * mib / 4e9, bench_roof_time(&device, 0, 2 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(8 * mib / 4e9, bench_roof_time(&device, 0, 8 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(9 * mib / 2e9, bench_roof_time(&device, 0, 9 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(100 * mib / 2e9, bench_roof_time(&device, 0, 100 * mib));
+    TEST_ASSERT_EQUAL_DOUBLE(mib / 3e9, bench_roof_time(&odd, 0, mib)); /* a small copy may be the slowest */
+    TEST_ASSERT_EQUAL_DOUBLE(1, bench_roof_time(&device, 1e9, mib));    /* the arithmetic takes longer */
+}
+
+static void bars_are_held_against_their_row_or_their_part(void) {
     make_record();
     struct bench_row *rows = made->devices[0].rows;
-    rows[0].time.median = 2e-6;
-    TEST_ASSERT_EQUAL_DOUBLE(0.5, bench_bar(made, 0, 0));
-    TEST_ASSERT_EQUAL_DOUBLE(0, bench_bar(made, 0, 5)); /* not measured */
-    rows[0].time.median = 1e-9;                         /* beyond the roof: the bar ends at its end */
-    TEST_ASSERT_EQUAL_DOUBLE(1, bench_bar(made, 0, 0));
-    for (size_t r = 0; r < 70; r++)
-        rows[r].roof = 0;
-    rows[0].time.median = rows[69].time.median / 4;
-    TEST_ASSERT_EQUAL_DOUBLE(0.25, bench_bar(made, 0, 0));
-    TEST_ASSERT_EQUAL_DOUBLE(1, bench_bar(made, 0, 69));
+    made->ends[BENCH_OPS] = 10;
+    made->ends[BENCH_EPOCH] = 20;
+    TEST_ASSERT_EQUAL_DOUBLE(rows[3].time.median, bench_longest(made, BENCH_OPS, 3));
+    TEST_ASSERT_EQUAL_DOUBLE(rows[19].time.median, bench_longest(made, BENCH_EPOCH, 13));
+    TEST_ASSERT_EQUAL_DOUBLE(rows[69].time.median, bench_longest(made, BENCH_METRICS, 23));
+    made->devices[1] = made->devices[0];
+    made->count = 2;
+    TEST_ASSERT_EQUAL_DOUBLE(rows[13].time.median, bench_longest(made, BENCH_EPOCH, 13));
+    made->count = 1;
+    drop_record();
+}
+
+/* How often `word` stands in text before `end`. */
+static int count_of(const char *text, const char *end, const char *word) {
+    int count = 0;
+    for (const char *at = strstr(text, word); at && at < end; at = strstr(at + 1, word))
+        count++;
+    return count;
+}
+
+/* The bar stands in the column of bars, whatever part of the benchmark the row is of. */
+static void every_row_of_the_page_has_the_cells_of_its_table(void) {
+    uint8_t *page = NULL;
+    size_t size;
+    make_record();
+    made->ends[BENCH_OPS] = 10;
+    made->ends[BENCH_EPOCH] = 20;
+    for (size_t r = 10; r < 70; r++)
+        made->devices[0].rows[r].flops = made->devices[0].rows[r].roof = 0;
+    TEST_ASSERT_EQUAL(FATHOM_OK, bench_write_html("parts.html", made));
+    TEST_ASSERT_EQUAL(FATHOM_OK, file_load(&page, &size, "parts.html", 1 << 24));
+    const char *table = strstr((const char *)page, "<h2>");
+    for (int part = 0; part < BENCH_PARTS; part++) {
+        const char *end = strstr(table, "</table>"), *line = strstr(table, "</tr>");
+        int columns = count_of(table, line, "<th");
+        TEST_ASSERT_EQUAL_INT(part == BENCH_OPS ? 9 : 6, columns);
+        for (const char *row = strstr(line, "<tr"); row && row < end; row = strstr(line, "<tr")) {
+            line = strstr(row, "</tr>");
+            if (!count_of(row, line, "colspan"))
+                TEST_ASSERT_EQUAL_INT(columns, count_of(row, line, "<td"));
+        }
+        table = strstr(end, "<h2>");
+    }
+    TEST_ASSERT_NULL(table); /* there was one for each part */
+    mem_free(page);
     drop_record();
 }
 
@@ -284,14 +448,24 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(quartiles_of_known_numbers);
     RUN_TEST(sampling_ends_and_tells_the_time);
+    RUN_TEST(samples_that_agree_are_spread_over_a_while);
+    RUN_TEST(long_work_is_not_repeated_beyond_its_time);
+    RUN_TEST(rounds_show_what_one_moment_does_not);
+    RUN_TEST(a_row_is_found_again_in_every_round);
+    RUN_TEST(marks_tell_few_samples_from_restless_ones);
     RUN_TEST(a_failure_in_the_work_comes_out);
     RUN_TEST(cores_are_some_nanoseconds_apart);
     RUN_TEST(times_are_readable);
+    RUN_TEST(a_device_that_failed_leaves_the_others);
+    RUN_TEST(a_failure_ends_a_row_or_a_device_or_the_benchmark);
+    RUN_TEST(libraries_are_told_whole);
     RUN_TEST(a_record_reads_back);
     RUN_TEST(damaged_files_are_refused_in_a_sentence);
     RUN_TEST(a_cut_file_is_refused);
     RUN_TEST(memory_that_runs_out_is_told);
     RUN_TEST(the_page_stands_alone);
-    RUN_TEST(bars_show_the_share_of_the_roof_or_of_the_time);
+    RUN_TEST(the_roof_is_the_fastest_copy_that_is_as_large);
+    RUN_TEST(bars_are_held_against_their_row_or_their_part);
+    RUN_TEST(every_row_of_the_page_has_the_cells_of_its_table);
     return support_end();
 }

@@ -18,7 +18,7 @@ grep -q '^core to core: [0-9]* ns$' out || [ "$(nproc)" = 1 ] || fail "no core-t
 grep -q '^written: ops.json$' err || fail "it does not say what it wrote: $(cat err)"
 grep -q '</html>' ops.html || fail "the page is not whole"
 same "$(field "d['fathom_bench'], d['what'], len(d['devices'])" ops.json)" "(1, 'ops', 1)" "head of the document"
-same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s']" roof
+same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_8_mib_gb_s', 'copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s']" roof
 same "$(field "all(d['devices'][0]['roof'].values())" ops.json)" True "the roof is measured"
 same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" ops.json)" \
     "['n=2708 d=16 G=10', 'n=18333 d=16 G=10', 'n=2708 d=256 G=10']" shapes
@@ -32,9 +32,19 @@ for what in epoch metrics; do
     FATHOM_DATA= bench --device cpu --what $what --only embedded --json >$what.json 2>err
     same "$(field "d['what'], [r['missing'] for r in d['devices'][0]['rows']][0]" $what.json)" "('$what', None)" "$what"
 done
+# all of them: a table for each, and bars of time do not stand under 'of its roof'
+FATHOM_DATA= bench --device cpu --what all --only e --html all.html >out
+grep -A99 '^operation .*of its roof$' out | grep -A99 '^epoch .*time$' | grep -q '^metric .*time$' || fail "tables of --what all: $(cat out)"
+grep -q '^gcn + group norm.*%' out && same "$(grep '^gcn + group norm' out | grep -c '#.*%$')" 0 "epochs beside a roof"
+same "$(grep '^epoch' out | tr -s ' ')" "epoch data median spread time" "heads of epochs"
+same "$(grep -c '<h2>' all.html)" 3 "tables of the page"
 # a data set that is not here is named, not an error
 FATHOM_DATA= XDG_CACHE_HOME=$PWD/empty bench --device cpu --what epoch --only cora --json >cora.json
 same "$(field "all('fathom data get cora' in r['missing'] for r in d['devices'][0]['rows'])" cora.json)" True "missing data"
+
+# --- shapes that an operation does not take are left out
+expect_exit 0 bench --device cpu --only aggregate --json
+same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" out)" "['n=2708 d=16', 'n=18333 d=16']" "shapes of aggregate"
 
 # --- several devices, each once
 expect_exit 0 bench --device cpu,auto,0 --only fill --json
@@ -56,14 +66,16 @@ bench --device cpu --only fill -o folder >out 2>err && fail "-o of a folder is t
 one_sentence folder
 
 # --- compare: files with known times
-made() { # NAME MEDIAN SPREAD DEVICE...
+made() { # NAME MEDIAN SPREAD DEVICE..., of SAMPLES samples
     python3 - "$@" <<'PY'
-import json, sys
+import json, os, sys
 name, median, spread, words = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
-row = lambda n, m: dict(name=n, shape="s", missing=None, median_s=m, q1_s=m * (1 - spread), q3_s=m * (1 + spread))
-device = lambda w: dict(word=w, name=w, driver="x", rows=[row("a", median), row("b", 1.0),
+row = lambda n, m: dict(name=n, shape="s", missing=None, samples=int(given("SAMPLES", 9)), median_s=m,
+                        q1_s=m * (1 - spread), q3_s=m * (1 + spread))
+given = lambda key, other: os.environ.get(key, other)
+device = lambda w: dict(word=w, name=w, driver=given("DRIVER", "x"), threads=int(given("THREADS", 2)), rows=[row("a", median), row("b", 1.0),
                                                          dict(name="c", shape="s", missing="not here")])
-json.dump(dict(fathom_bench=1, what="ops", version="0", devices=[device(w) for w in words]), open(name, "w"))
+json.dump(dict(fathom_bench=1, what="ops", version=given("VERSION", "0"), devices=[device(w) for w in words]), open(name, "w"))
 PY
 }
 made base.json 2.0 0.05 cpu
@@ -71,6 +83,9 @@ made fast.json 1.0 0.05 cpu
 made slow.json 3.0 0.05 cpu
 made near.json 1.95 0.001 cpu
 made noisy.json 1.5 0.4 cpu
+made even.json 2.0 0.02 cpu
+made close.json 1.88 0.02 cpu # 6 % faster, but the quartiles lie only 2 % apart
+SAMPLES=1 made once.json 1.0 0 cpu
 made other.json 1.0 0.05 opencl:0
 made two.json 1.0 0.05 cpu opencl:0
 made three.json 1.0 0.05 opencl:1 opencl:2
@@ -78,12 +93,28 @@ expect_exit 0 "$FATHOM" bench compare base.json fast.json slow.json near.json no
 same "$(field "[[(r['name'], '%.2f' % r['speed_up'], r['verdict'], r['beyond_noise']) for r in c['rows']][0] for c in d['comparisons']]" out)" \
     "[('a', '2.00', 'faster', True), ('a', '0.67', 'slower', True), ('a', '1.03', 'same', False), ('a', '1.33', 'same', False)]" verdicts
 same "$(field "[(c['faster'], c['slower'], c['same'], len(c['rows'])) for c in d['comparisons']][0]" out)" "(1, 0, 1, 2)" counts
+expect_exit 0 "$FATHOM" bench compare even.json close.json --json
+same "$(field "d['comparisons'][0]['rows'][0]['verdict']" out)" same "quartiles that lie a little apart"
+expect_exit 0 "$FATHOM" bench compare base.json once.json --json
+same "$(field "d['comparisons'][0]['rows'][0]['verdict'], d['comparisons'][0]['unknown']" out)" "('unknown', 2)" "one sample"
+expect_exit 0 "$FATHOM" bench compare base.json once.json
+grep -q 'too few samples (2.00x)' out && grep -q ', 2 with too few samples; ' out || fail "one sample: $(cat out)"
 expect_exit 0 "$FATHOM" bench compare base.json fast.json
 grep -q '2.00x faster' out || fail "compare prints: $(cat out)"
 grep -q '1 faster, 0 slower, 1 within the noise; 1.41x as fast on the whole' out || fail "compare ends: $(cat out)"
 expect_exit 0 "$FATHOM" bench compare base.json other.json # one device each: they are compared
 expect_exit 0 "$FATHOM" bench compare two.json base.json --json
 same "$(field "[r['device'] for r in d['comparisons'][0]['rows']]" out)" "['cpu', 'cpu']" "devices in common"
+same "$(field "[(c['base_only'], c['other_only'], c['differences']) for c in d['comparisons']]" out)" "[(2, 0, [])]" "rows of one file"
+VERSION=1 THREADS=1 DRIVER=y made changed.json 1.0 0.05 cpu
+expect_exit 0 "$FATHOM" bench compare base.json changed.json
+grep -q '^the files differ: fathom: 0 and 1; cpu, driver: x and y; cpu, threads: 2 and 1$' out || fail "what differs: $(cat out)"
+expect_exit 0 "$FATHOM" bench compare base.json changed.json --json
+same "$(field "[(x['device'], x['what'], x['base'], x['other']) for x in d['comparisons'][0]['differences']]" out)" \
+    "[(None, 'fathom', '0', '1'), ('cpu', 'driver', 'x', 'y'), ('cpu', 'threads', '2', '1')]" "what differs, as JSON"
+expect_exit 0 "$FATHOM" bench compare two.json base.json
+grep -q '^not compared: 2 rows of two.json alone, 0 of base.json alone$' out || fail "rows of one file: $(cat out)"
+! grep -q 'the files differ' out || fail "files that do not differ: $(cat out)"
 expect_exit 4 "$FATHOM" bench compare two.json three.json
 one_sentence "in common"
 expect_exit 4 "$FATHOM" bench compare ops.json epoch.json
@@ -123,6 +154,10 @@ if [ "${FATHOM_TEST_LONG:-}" = 1 ] && "$FATHOM" devices --json --quiet | grep -q
     XDG_CACHE_HOME=$PWD/tuned expect_exit 0 "$FATHOM" tune --device opencl:0 --seconds 0.01 --json
     record=$(field "d['tuned'][0]['file']" out)
     same "$(field "d['tuned'][0]['own_gemm']" out)" "$(field "d['own_gemm']" "$record")" "the record that tune keeps"
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --device opencl:0,cpu --only fill --json
+    same "$(field "[x['tuned'] for x in d['devices']]" out)" "[True, False]" "devices that are tuned"
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --device opencl:0 --only fill --json --no-tune
+    same "$(field "d['devices'][0]['tuned']" out)" False "a tuning that is not used"
 fi
 
 # --- cache: where it is, what it holds, and clearing it touches nothing else

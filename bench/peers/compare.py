@@ -3,10 +3,12 @@ instance information gain against numpy. See README.md; called by ./run, which h
 import argparse
 import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROWS = [("cora", "gcn", 2), ("cora", "gcn", 15), ("cora", "gcn", 30), ("cora", "gat", 15), ("cora", "sgc", 60),
@@ -18,11 +20,23 @@ def arguments():
     p = argparse.ArgumentParser(prog="run", description="fathom and PyTorch Geometric in turns: a table of ratios")
     p.add_argument("--fathom", default=os.path.join(HERE, "..", "..", "build", "fathom"), help="the command")
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
-    p.add_argument("--rounds", type=int, default=5, help="turns of each side per row")
-    p.add_argument("--seconds", type=float, default=1.0, help="of each turn")
+    p.add_argument("--rounds", type=int, default=15, help="turns of each side per row")
+    p.add_argument("--seconds", type=float, default=0.4, help="of each turn")
     p.add_argument("--only", default="", help="rows with this in them: 'cora gcn 15', 'gain'")
     p.add_argument("--json", help="write the figures to this file")
     return p.parse_args()
+
+
+def facts(options):
+    """What the figures belong to."""
+    with open("/proc/cpuinfo") as file:
+        models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    fathom = subprocess.run([options.fathom, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    return {"processor": models[0] if models else platform.machine(), "cores": os.cpu_count(),
+            "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}",
+            "versions": {"fathom": fathom.removeprefix("fathom "), "torch": version("torch"),
+                         "torch_geometric": version("torch_geometric"), "numpy": version("numpy"),
+                         "python": platform.python_version()}}
 
 
 class Worker:
@@ -31,7 +45,7 @@ class Worker:
     def __init__(self, form, path, model, layers, threads):
         words = [sys.executable, os.path.join(HERE, "worker.py"), form, path, model, str(layers), str(threads)]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.torch = self.answer()["torch"]
+        self.answer()  # it is ready
         self.epochs, self.ms, self.peak = 3, [], 0.0
 
     def answer(self):
@@ -80,7 +94,6 @@ def compare_row(options, folder, data, model, layers):
     result = {name: {"ms": statistics.median(side.ms), "peak_mb": side.peak} for name, side in sides.items()}
     for side in sides.values():
         if isinstance(side, Worker):
-            result["torch"] = side.torch
             side.close()
     return result
 
@@ -118,6 +131,10 @@ def compare_gain(options, folder, data):
 
 def main():
     options, table, gains = arguments(), [], []
+    about = facts(options)
+    print(f"{about['processor']}, {about['cores']} cores; {about['system']}; "
+          + ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+          + f"; {options.rounds} turns of {options.seconds:g} s\n")
     print(f"| epoch of ({options.threads} threads) | fathom | PyG, as users write it | ratio | strongest PyTorch | ratio |")
     print("|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +161,7 @@ def main():
                       f"{g['numpy_s'] / g['fathom_s']:.1f} | {abs(g['numpy_gain'] - g['fathom_gain']):.1e} |", flush=True)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"threads": options.threads, "rows": table, "gains": gains}, file, indent=1)
+            json.dump({**about, "threads": options.threads, "rows": table, "gains": gains}, file, indent=1)
 
 
 main()

@@ -27,18 +27,13 @@ const char *bench_time_text(double seconds) {
     return text;
 }
 
-double bench_bar(const struct bench_record *record, size_t d, size_t r) {
-    const struct bench_row *row = &record->devices[d].rows[r];
+double bench_longest(const struct bench_record *record, size_t part, size_t r) {
     double longest = 0;
-    if (row->missing[0])
-        return 0;
-    if (row->roof > 0)
-        return fmin(1, row->roof / row->time.median);
-    for (size_t i = 0; i < record->count; i++)
-        for (size_t k = 0; k < record->devices[i].count; k++)
-            if (record->count == 1 || k == r)
-                longest = fmax(longest, record->devices[i].rows[k].time.median);
-    return row->time.median / longest;
+    for (size_t d = 0; d < record->count; d++)
+        for (size_t k = bench_start(record, part); k < record->ends[part]; k++)
+            if (k == r || (part != BENCH_OPS && record->count == 1))
+                longest = fmax(longest, record->devices[d].rows[k].time.median);
+    return longest;
 }
 
 static void number(char *cell, double value) {
@@ -46,9 +41,10 @@ static void number(char *cell, double value) {
         snprintf(cell, CELL, "%.*f", value < 10 ? 2 : value < 100 ? 1 : 0, value);
 }
 
-static void fill_line(char (*cells)[CELL], const struct bench_record *record, size_t d, size_t r) {
+static void fill_line(char (*cells)[CELL], const struct bench_record *record, size_t part, size_t d, size_t r) {
     const struct bench_row *row = &record->devices[d].rows[r];
     const struct bench_times *t = &row->time;
+    memset(cells, 0, COLUMNS * sizeof *cells);
     snprintf(cells[0], CELL, "%s", d == 0 ? row->name : "");
     snprintf(cells[1], CELL, "%.63s", d == 0 ? row->shape : "");
     snprintf(cells[2], CELL, "%s", record->devices[d].word);
@@ -57,14 +53,15 @@ static void fill_line(char (*cells)[CELL], const struct bench_record *record, si
         return;
     }
     snprintf(cells[3], CELL, "%s", bench_time_text(t->median));
-    snprintf(cells[4], CELL, "%.0f%%%s", 100 * bench_spread(t), t->settled ? "" : "!");
+    snprintf(cells[4], CELL, "%.0f%%%s", 100 * bench_spread(t), bench_mark(t));
     number(cells[5], 1e-9 * row->flops / t->median);
     number(cells[6], 1e-9 * row->bytes / t->median);
-    int length = (int)lround(BAR * bench_bar(record, d, r));
+    double share = part == BENCH_OPS ? row->roof / t->median : t->median / bench_longest(record, part, r);
+    int length = (int)lround(BAR * fmin(1, share));
     memset(cells[7], '#', (size_t)length);
     cells[7][length] = 0;
-    if (row->roof > 0)
-        snprintf(cells[7] + length, CELL - BAR, "%s%.0f%%", length ? " " : "", 100 * row->roof / t->median);
+    if (part == BENCH_OPS)
+        snprintf(cells[7] + length, CELL - BAR, "%s%.0f%%", length ? " " : "", 100 * share);
 }
 
 /* The columns that say something, moved together; returns how many. */
@@ -94,48 +91,55 @@ static bool nowhere(const struct bench_record *record, size_t r) {
     return true;
 }
 
-static void print_rows(const struct bench_record *record, char (*cells)[CELL], const char **table) {
-    bool roof = record->devices[0].gemm > 0;
-    const char *heads[COLUMNS] = {
-        roof ? "operation" : "work",  roof ? "shape" : "data", "device", "median", "spread", "GFLOP/s", "GB/s",
-        roof ? "of its roof" : "time"};
+static void print_part(const struct bench_record *record, size_t part, char (*cells)[CELL], const char **table) {
+    static const char *const heads[BENCH_PARTS][COLUMNS] = {
+        {"operation", "shape", "device", "median", "spread", "GFLOP/s", "GB/s", "of its roof"},
+        {"epoch", "data", "device", "median", "spread", "", "", "time"},
+        {"metric", "data", "device", "median", "spread", "", "", "time"}};
     size_t rows = 1;
     unsigned right;
     for (size_t c = 0; c < COLUMNS; c++)
-        snprintf(cells[c], CELL, "%s", heads[c]);
-    for (size_t r = 0; r < record->devices[0].count; r++)
+        snprintf(cells[c], CELL, "%s", heads[part][c]);
+    for (size_t r = bench_start(record, part); r < record->ends[part]; r++)
         for (size_t d = 0; !nowhere(record, r) && d < record->count; d++, rows++) {
-            fill_line(cells + rows * COLUMNS, record, d, r);
+            fill_line(cells + rows * COLUMNS, record, part, d, r);
             if (record->count == 1)
                 cells[rows * COLUMNS + 2][0] = 0;
         }
     if (rows == 1)
         return;
     size_t columns = squeeze(table, cells, rows, &right);
+    putchar('\n');
     print_table(table, rows, columns, 0, right);
 }
 
-static bool same_reason(const struct bench_record *record, size_t d, size_t r) {
-    return strcmp(record->devices[0].rows[r].missing, record->devices[d].rows[r].missing) == 0;
+static bool said_before(const struct bench_record *record, size_t d, size_t r) {
+    const char *reason = record->devices[d].rows[r].missing;
+    for (size_t i = 0; i <= d; i++)
+        for (size_t k = 0; k < (i < d ? record->devices[i].count : r); k++)
+            if (strcmp(record->devices[i].rows[k].missing, reason) == 0)
+                return true;
+    return false;
 }
 
 /* Why rows are missing, each reason once, and what the marks mean. */
 static void print_notes(const struct bench_record *record) {
-    const char *said = "";
-    bool restless = false;
+    bool restless = false, few = false;
     for (size_t d = 0; d < record->count; d++)
         for (size_t r = 0; r < record->devices[d].count; r++) {
             const struct bench_row *row = &record->devices[d].rows[r];
-            restless |= !row->missing[0] && !row->time.settled;
-            if (!row->missing[0] || strcmp(said, row->missing) == 0 || (d > 0 && same_reason(record, d, r)))
-                continue;
-            said = row->missing;
-            printf("- %s\n", said);
+            restless |= !row->missing[0] && bench_mark(&row->time)[0] == '!';
+            few |= !row->missing[0] && bench_mark(&row->time)[0] == '?';
+            if (row->missing[0] && !said_before(record, d, r))
+                printf("- %s\n", row->missing);
         }
     if (restless)
         printf("! the middle half of the samples did not come within %.0f%% of each other in %.2g s: "
                "is the machine otherwise idle?\n",
                100 * BENCH_SPREAD, record->seconds);
+    if (few)
+        printf("? too long for %d samples in %.2g s: --seconds gives it more time\n", BENCH_SAMPLES_MIN,
+               record->seconds);
 }
 
 fathom_status bench_chart(const struct bench_record *record) {
@@ -150,15 +154,17 @@ fathom_status bench_chart(const struct bench_record *record) {
         printf("%s%s%s: %s", style(stdout, STYLE_BOLD), device->word, style(stdout, STYLE_PLAIN), device->name);
         if (device->threads)
             printf(", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
+        if (device->tuned)
+            printf(", tuned");
         if (device->gemm > 0)
-            printf("; copies %.0f GB/s in cache, %.0f GB/s in memory, multiplies %.0f GFLOP/s",
-                   1e-9 * device->copy_near, 1e-9 * device->copy_far, 1e-9 * device->gemm);
+            printf("; copies 1, 8, 64 MiB at %.0f, %.0f, %.0f GB/s, multiplies at %.0f GFLOP/s", 1e-9 * device->copy[0],
+                   1e-9 * device->copy[1], 1e-9 * device->copy[2], 1e-9 * device->gemm);
         putchar('\n');
     }
     if (isfinite(record->ping_pong_ns))
         printf("core to core: %.0f ns\n", record->ping_pong_ns);
-    putchar('\n');
-    print_rows(record, cells, table);
+    for (size_t part = 0; part < BENCH_PARTS; part++)
+        print_part(record, part, cells, table);
     print_notes(record);
 out:
     mem_free(cells);

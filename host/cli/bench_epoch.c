@@ -54,17 +54,14 @@ static fathom_status time_epochs(struct bench_row *row, be_device *dev, const da
     TRY_OUT(nn_input_make(&input, dev, set, which->model));
     TRY_OUT(nn_model_make(&e.model, &e.config.net, input));
     TRY_OUT(nn_init(e.model, e.config.seed));
-    TRY_OUT(bench_measure(&row->time, run_epochs, &e, seconds));
+    TRY_OUT(bench_measure_round(&row->time, run_epochs, &e, seconds));
     if (!isfinite(e.loss))
         snprintf(row->missing, sizeof row->missing, "wrong result: the loss is not finite after %d epochs",
                  (int)e.epoch);
 out:
     nn_model_free(e.model);
     nn_input_free(input);
-    if (status != FATHOM_MEMORY) /* a device too small for one row may do for the others */
-        return status;
-    snprintf(row->missing, sizeof row->missing, "%.190s", fathom_last_error());
-    return FATHOM_OK;
+    return status;
 }
 
 fathom_status bench_epoch(struct bench_record *record, be_device *const *devices) {
@@ -79,12 +76,13 @@ fathom_status bench_epoch(struct bench_record *record, be_device *const *devices
         progress("%s, %s", which->data, name);
         TRY_OUT(bench_load(&data, which->data));
         for (size_t d = 0; d < record->count; d++) {
+            struct bench_device *device = &record->devices[d];
             struct bench_row *row = NULL;
-            TRY_OUT(bench_add_row(&row, &record->devices[d], name, which->data));
-            if (data.set)
-                TRY_OUT(time_epochs(row, devices[d], data.set, which, record->seconds));
-            else
+            TRY_OUT(bench_next_row(&row, record, device, name, which->data));
+            if (!data.set)
                 snprintf(row->missing, sizeof row->missing, "%s", data.missing);
+            else if (bench_due(record, device, row))
+                TRY_OUT(bench_end_row(device, row, time_epochs(row, devices[d], data.set, which, record->seconds)));
         }
     }
 out:

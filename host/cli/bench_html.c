@@ -71,17 +71,18 @@ static void add_device(struct page *page, const struct bench_device *device, siz
     add_text(page, device->name);
     if (device->threads)
         add(page, ", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
-    add(page, "</td><td>");
+    add(page, "%s</td><td>", device->tuned ? ", tuned" : "");
     add_text(page, device->driver);
     add(page, "</td>");
+    for (int i = 0; device->gemm > 0 && i < BENCH_COPIES; i++)
+        add(page, "<td class=n>%.0f GB/s</td>", 1e-9 * device->copy[i]);
     if (device->gemm > 0)
-        add(page, "<td class=n>%.0f GB/s</td><td class=n>%.0f GB/s</td><td class=n>%.0f GFLOP/s</td>",
-            1e-9 * device->copy_near, 1e-9 * device->copy_far, 1e-9 * device->gemm);
+        add(page, "<td class=n>%.0f GFLOP/s</td>", 1e-9 * device->gemm);
     add(page, "</tr>\n");
 }
 
 static void add_facts(struct page *page, const struct bench_record *record) {
-    bool roof = record->devices[0].gemm > 0;
+    bool roof = record->ends[BENCH_OPS] > 0;
     add(page, "<h1>fathom bench: %s</h1>\n<p>fathom %s, ", record->what, record->version);
     add(page, "%s. ", record->when);
     add_text(page, record->cpu);
@@ -90,12 +91,14 @@ static void add_facts(struct page *page, const struct bench_record *record) {
     if (isfinite(record->ping_pong_ns))
         add(page, "; core to core %.0f ns", record->ping_pong_ns);
     add(page, ". Clock: %s.</p>\n<table><tr><th>device</th><th>name</th><th>driver</th>%s</tr>\n", record->clock,
-        roof ? "<th class=n>copy in cache</th><th class=n>in memory</th><th class=n>product</th>" : "");
+        roof ? "<th class=n>copy of 1 MiB</th><th class=n>8 MiB</th><th class=n>64 MiB</th><th class=n>product</th>"
+             : "");
     for (size_t d = 0; d < record->count; d++)
         add_device(page, &record->devices[d], d);
-    add(page, "</table>\n<p>Bars: median time, relative to the longest of the row");
+    add(page, "</table>\n<p>Bars: median time beside the longest of the row (epochs and metrics of one device: "
+              "of the table)");
     add(page, "; the thin line joins the quartiles%s.</p>\n",
-        roof ? "; the dark mark is the time at the roof, what a copy of the same bytes or a large product of the same "
+        roof ? "; the dark mark is the time at the roof, what a copy of the same bytes or a product of the same "
                "operations would take"
              : "");
 }
@@ -116,24 +119,22 @@ static void add_bar(struct page *page, const struct bench_row *row, double longe
     add(page, "</svg>");
 }
 
-static void add_row(struct page *page, const struct bench_record *record, size_t r) {
-    double longest = 0;
-    for (size_t d = 0; d < record->count; d++)
-        longest = fmax(longest, record->devices[d].rows[r].time.median);
+static void add_row(struct page *page, const struct bench_record *record, size_t part, size_t r) {
+    double longest = bench_longest(record, part, r);
     for (size_t d = 0; d < record->count; d++) {
         const struct bench_row *row = &record->devices[d].rows[r];
         add(page, "<tr%s><td>%s</td><td>%s</td><td>", d == 0 ? " class=first" : "", d == 0 ? row->name : "",
             d == 0 ? row->shape : "");
         add_text(page, record->devices[d].word);
         if (row->missing[0]) {
-            add(page, "</td><td colspan=6><small>not measured: ");
+            add(page, "</td><td colspan=%d><small>not measured: ", part == BENCH_OPS ? 6 : 3);
             add_text(page, row->missing);
             add(page, "</small></td></tr>\n");
             continue;
         }
         add(page, "</td><td class=n>%s</td><td class=n>&plusmn;%.0f%%%s</td>", bench_time_text(row->time.median),
-            50 * bench_spread(&row->time), row->time.settled ? "" : " !");
-        if (row->flops > 0 || row->bytes > 0)
+            50 * bench_spread(&row->time), bench_mark(&row->time));
+        if (part == BENCH_OPS)
             add(page, "<td class=n>%.1f</td><td class=n>%.1f</td><td class=n>%.0f%%</td>",
                 1e-9 * row->flops / row->time.median, 1e-9 * row->bytes / row->time.median,
                 100 * row->roof / row->time.median);
@@ -143,14 +144,18 @@ static void add_row(struct page *page, const struct bench_record *record, size_t
     }
 }
 
-static void add_rows(struct page *page, const struct bench_record *record) {
-    bool roof = record->devices[0].gemm > 0;
-    add(page, "<table><tr><th>%s</th><th>%s</th><th>device</th><th class=n>median</th><th class=n>spread</th>%s",
-        roof ? "operation" : "work", roof ? "shape" : "data",
-        roof ? "<th class=n>GFLOP/s</th><th class=n>GB/s</th><th class=n>of roof</th>" : "");
+static void add_part(struct page *page, const struct bench_record *record, size_t part) {
+    static const char *const titles[BENCH_PARTS] = {"Operations", "Epochs of training", "Metrics of over-smoothing"};
+    static const char *const heads[BENCH_PARTS] = {"operation</th><th>shape", "epoch</th><th>data",
+                                                   "metric</th><th>data"};
+    if (bench_start(record, part) == record->ends[part])
+        return;
+    add(page, "<h2>%s</h2>\n<table><tr><th>%s</th><th>device</th><th class=n>median</th><th class=n>spread</th>%s",
+        titles[part], heads[part],
+        part == BENCH_OPS ? "<th class=n>GFLOP/s</th><th class=n>GB/s</th><th class=n>of roof</th>" : "");
     add(page, "<th></th></tr>\n");
-    for (size_t r = 0; r < record->devices[0].count; r++)
-        add_row(page, record, r);
+    for (size_t r = bench_start(record, part); r < record->ends[part]; r++)
+        add_row(page, record, part, r);
     add(page, "</table>\n");
 }
 
@@ -159,9 +164,12 @@ fathom_status bench_write_html(const char *path, const struct bench_record *reco
     add(&page, "%s", head);
     add(&page, "%s", head_rest);
     add_facts(&page, record);
-    add_rows(&page, record);
-    add(&page, "<p><small>! the middle half of the samples did not come within %.0f%% of each other.</small></p>\n",
-        100 * BENCH_SPREAD);
+    for (size_t part = 0; part < BENCH_PARTS; part++)
+        add_part(&page, record, part);
+    add(&page,
+        "<p><small>! the middle half of the samples did not come within %.0f%% of each other. "
+        "? too long for %d samples in %.2g s.</small></p>\n",
+        100 * BENCH_SPREAD, BENCH_SAMPLES_MIN, record->seconds);
     add(&page, "</body></html>\n");
     fathom_status status = page.status;
     if (status == FATHOM_OK)

@@ -66,10 +66,12 @@ static fathom_status time_set(struct bench_record *record, be_device *const *dev
         h[i] = (float)random_next_normal(&source);
     work.in.h = h;
     for (size_t d = 0; d < record->count; d++) {
+        struct bench_device *device = &record->devices[d];
         struct bench_row *row = NULL;
         work.dev = devices[d];
-        TRY_OUT(bench_add_row(&row, &record->devices[d], which->name, set->name));
-        TRY_OUT(bench_measure(&row->time, which->work, &work, record->seconds));
+        TRY_OUT(bench_next_row(&row, record, device, which->name, set->name));
+        if (bench_due(record, device, row))
+            TRY_OUT(bench_end_row(device, row, bench_measure_round(&row->time, which->work, &work, record->seconds)));
     }
 out:
     mem_free(h);
@@ -80,7 +82,7 @@ static fathom_status not_there(struct bench_record *record, const struct metrics
                                const struct bench_data *data) {
     for (size_t d = 0; d < record->count; d++) {
         struct bench_row *row = NULL;
-        TRY(bench_add_row(&row, &record->devices[d], which->name, data->name));
+        TRY(bench_next_row(&row, record, &record->devices[d], which->name, data->name));
         snprintf(row->missing, sizeof row->missing, "%s", data->missing);
     }
     return FATHOM_OK;

@@ -26,8 +26,8 @@ static fathom_status text_field(char *text, size_t room, const cJSON *object, co
     return FATHOM_OK;
 }
 
-/* A time: positive and finite. */
-static fathom_status time_field(double *value, const cJSON *object, const char *key, const char *path) {
+/* A time or a count: positive and finite. */
+static fathom_status positive_field(double *value, const cJSON *object, const char *key, const char *path) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     char what[80];
     if (!cJSON_IsNumber(item) || !(item->valuedouble > 0) || !isfinite(item->valuedouble)) {
@@ -49,11 +49,14 @@ static fathom_status read_row(struct bench_device *device, const cJSON *item, co
         snprintf(row->missing, sizeof row->missing, "%s", missing->valuestring[0] ? missing->valuestring : "unknown");
         return FATHOM_OK;
     }
-    TRY(time_field(&row->time.median, item, "median_s", path));
-    TRY(time_field(&row->time.q1, item, "q1_s", path));
-    TRY(time_field(&row->time.q3, item, "q3_s", path));
+    TRY(positive_field(&row->time.median, item, "median_s", path));
+    TRY(positive_field(&row->time.q1, item, "q1_s", path));
+    TRY(positive_field(&row->time.q3, item, "q3_s", path));
     if (row->time.q1 > row->time.median || row->time.median > row->time.q3)
         return damaged(path, "the quartiles of a row are out of order");
+    double samples = 0;
+    TRY(positive_field(&samples, item, "samples", path));
+    row->time.samples = (int64_t)fmin(samples, BENCH_SAMPLES);
     return FATHOM_OK;
 }
 
@@ -68,6 +71,9 @@ static fathom_status read_device(struct bench_record *record, const cJSON *item,
     TRY(text_field(device->word, sizeof device->word, item, "word", path));
     TRY(text_field(device->name, sizeof device->name, item, "name", path));
     TRY(text_field(device->driver, sizeof device->driver, item, "driver", path));
+    const cJSON *threads = cJSON_GetObjectItemCaseSensitive(item, "threads"); /* null: not a matter of threads */
+    device->threads = cJSON_IsNumber(threads) ? threads->valueint : 0;
+    device->tuned = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tuned"));
     cJSON_ArrayForEach(row, rows) TRY(read_row(device, row, path));
     return FATHOM_OK;
 }

@@ -55,8 +55,7 @@ fathom_status bench_describe(struct bench_record *record, const char *what, doub
     return FATHOM_OK;
 }
 
-fathom_status bench_add_device(struct bench_record *record, const be_device *dev, int64_t threads) {
-    const be_info *info = be_device_info(dev);
+fathom_status bench_add_device(struct bench_record *record, const be_info *info, int64_t threads) {
     if (record->count == BENCH_DEVICES)
         return fail(FATHOM_USAGE, "--device: at most %d devices are measured at once", BENCH_DEVICES);
     struct bench_device *device = &record->devices[record->count++];
@@ -70,6 +69,20 @@ fathom_status bench_add_device(struct bench_record *record, const be_device *dev
     return FATHOM_OK;
 }
 
+void bench_give_up(struct bench_device *device) {
+    snprintf(device->failed, sizeof device->failed, "%s", fathom_last_error());
+}
+
+fathom_status bench_end_row(struct bench_device *device, struct bench_row *row, fathom_status status) {
+    if (status != FATHOM_DEVICE && status != FATHOM_MEMORY)
+        return status;
+    row->time = (struct bench_times){0};
+    snprintf(row->missing, sizeof row->missing, "%.199s", fathom_last_error());
+    if (status == FATHOM_DEVICE)
+        bench_give_up(device);
+    return FATHOM_OK;
+}
+
 fathom_status bench_add_row(struct bench_row **row, struct bench_device *device, const char *name, const char *shape) {
     if (device->count % 32 == 0)
         TRY(mem_grow(&device->rows, device->count, device->count + 32, sizeof *device->rows, "rows of a benchmark"));
@@ -77,7 +90,21 @@ fathom_status bench_add_row(struct bench_row **row, struct bench_device *device,
     **row = (struct bench_row){0};
     snprintf((*row)->name, sizeof(*row)->name, "%s", name);
     snprintf((*row)->shape, sizeof(*row)->shape, "%s", shape);
+    snprintf((*row)->missing, sizeof(*row)->missing, "%.199s", device->failed);
     return FATHOM_OK;
+}
+
+fathom_status bench_next_row(struct bench_row **row, const struct bench_record *record, struct bench_device *device,
+                             const char *name, const char *shape) {
+    if (record->round == 0)
+        return bench_add_row(row, device, name, shape);
+    *row = &device->rows[device->next++];
+    return FATHOM_OK;
+}
+
+bool bench_due(const struct bench_record *record, const struct bench_device *device, const struct bench_row *row) {
+    bool again = record->round > 0 && bench_is_long(&row->time) && row->time.median > record->seconds;
+    return !device->failed[0] && !row->missing[0] && !again;
 }
 
 bool bench_wanted(const struct bench_record *record, const char *name, const char *shape) {
@@ -136,14 +163,17 @@ static void device_to_json(struct json *doc, const struct bench_device *device) 
     json_text(doc, "backend", device->backend);
     json_text(doc, "platform", device->platform);
     json_text(doc, "driver", device->driver);
+    json_text(doc, "failed", device->failed[0] ? device->failed : NULL);
     json_int(doc, "compute_units", device->compute_units);
     if (device->threads)
         json_int(doc, "threads", device->threads);
     else
         json_null(doc, "threads");
+    json_bool(doc, "tuned", device->tuned);
     json_open(doc, "roof");
-    real_or_null(doc, "copy_in_cache_gb_s", 1e-9 * device->copy_near);
-    real_or_null(doc, "copy_in_memory_gb_s", 1e-9 * device->copy_far);
+    real_or_null(doc, "copy_in_cache_gb_s", 1e-9 * device->copy[0]);
+    real_or_null(doc, "copy_8_mib_gb_s", 1e-9 * device->copy[1]);
+    real_or_null(doc, "copy_in_memory_gb_s", 1e-9 * device->copy[2]);
     real_or_null(doc, "gemm_gflop_s", 1e-9 * device->gemm);
     json_close(doc);
     json_open_array(doc, "rows");

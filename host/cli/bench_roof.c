@@ -1,6 +1,22 @@
 /* bench_roof.c - what a device reaches at best: bytes per second of a copy, operations per second of a product. */
+#include <math.h>
+
 #include "cli/bench.h"
 #include "cli/cli.h"
+
+/* Read and written in all: in a core's cache, in a shared one, in memory. */
+static const int64_t copy_bytes[BENCH_COPIES] = {1 << 20, 8 << 20, 64 << 20};
+
+/* m x k times k x n, the left one stored transposed where `ta`. No device is at its best with each of them: a library
+ * may take the large one, and an own kernel those of layers (H W) and of their gradients (H' G). */
+static const struct product {
+    int64_t m, n, k;
+    bool ta;
+} products[] = {{1024, 1024, 1024, false},
+                {16384, 64, 64, false},
+                {64, 64, 16384, true},
+                {16384, 16, 16, false},
+                {16, 16, 16384, true}};
 
 struct roof_work {
     be_device *dev;
@@ -16,34 +32,58 @@ static fathom_status work(void *context, int64_t times) {
     return be_sync(w->dev);
 }
 
-/* Seconds of one copy of n x d floats, or of one n x d times d x d product. */
-static fathom_status run(double *seconds, be_device *dev, be_op op, int64_t n, int64_t d, double allowed) {
-    struct roof_work w = {.dev = dev, .op = op};
+/* Adds the fastest run to what is known of the device: the roof is what it can do at best. */
+static fathom_status raise_to(double *speed, double amount, struct roof_work *w, double allowed) {
     struct bench_times times;
+    TRY(bench_measure(&times, work, w, allowed));
+    *speed = fmax(*speed, amount / times.best);
+    return FATHOM_OK;
+}
+
+static fathom_status run_copy(double *speed, be_device *dev, int64_t bytes, double allowed) {
+    int64_t d = 64, n = bytes / 8 / d;
     be_buf *buf = NULL;
     fathom_status status;
-    TRY_OUT(be_alloc(dev, &buf, be_floats(2 * n * d + d * d), "arrays to find the speed of the device"));
-    be_mat x = be_view(buf, 0, n, d), y = be_view(buf, n * d, n, d), w_mat = be_view(buf, 2 * n * d, d, d);
+    TRY_OUT(be_alloc(dev, &buf, be_floats(2 * n * d), "arrays to copy"));
+    be_mat x = be_view(buf, 0, n, d), y = be_view(buf, n * d, n, d);
     TRY_OUT(be_fill(dev, &(be_fill_args){.y = x, .value = 1.0f}));
-    TRY_OUT(be_fill(dev, &(be_fill_args){.y = w_mat, .value = 1.0f}));
-    w.copy = (be_copy_args){.y = y, .x = x};
-    w.gemm = (be_gemm_args){.c = y, .a = x, .b = w_mat, .alpha = 1.0f};
-    TRY_OUT(bench_measure(&times, work, &w, allowed));
-    *seconds = times.best; /* the roof is what the device can do at best */
+    struct roof_work w = {.dev = dev, .op = BE_OP_copy, .copy = {.y = y, .x = x}};
+    TRY_OUT(raise_to(speed, (double)bytes, &w, allowed));
+out:
+    be_free(dev, buf);
+    return status;
+}
+
+static fathom_status run_product(double *speed, be_device *dev, const struct product *p, double allowed) {
+    int64_t a = p->m * p->k, b = p->k * p->n;
+    be_buf *buf = NULL;
+    fathom_status status;
+    TRY_OUT(be_alloc(dev, &buf, be_floats(a + b + p->m * p->n), "matrices to multiply"));
+    be_mat left = p->ta ? be_view(buf, 0, p->k, p->m) : be_view(buf, 0, p->m, p->k);
+    be_mat right = be_view(buf, a, p->k, p->n), out = be_view(buf, a + b, p->m, p->n);
+    TRY_OUT(be_fill(dev, &(be_fill_args){.y = left, .value = 1.0f}));
+    TRY_OUT(be_fill(dev, &(be_fill_args){.y = right, .value = 1.0f}));
+    struct roof_work w = {
+        .dev = dev, .op = BE_OP_gemm, .gemm = {.c = out, .a = left, .b = right, .ta = p->ta, .alpha = 1.0f}};
+    TRY_OUT(raise_to(speed, 2.0 * (double)(a * p->n), &w, allowed));
 out:
     be_free(dev, buf);
     return status;
 }
 
 fathom_status bench_roof(struct bench_device *device, be_device *dev, double allowed) {
-    const int64_t near = BENCH_NEAR_BYTES / 16 / 64, far = 64 * near, side = 1024;
-    double seconds;
     progress("%s: how fast it copies and multiplies", device->word);
-    TRY(run(&seconds, dev, BE_OP_copy, near, 64, allowed)); /* half the near bytes in all */
-    device->copy_near = (double)(near * 64 * 8) / seconds;
-    TRY(run(&seconds, dev, BE_OP_copy, far, 64, allowed));
-    device->copy_far = (double)(far * 64 * 8) / seconds;
-    TRY(run(&seconds, dev, BE_OP_gemm, side, side, allowed));
-    device->gemm = (double)(2 * side * side * side) / seconds;
+    for (int i = 0; i < BENCH_COPIES; i++)
+        TRY(run_copy(&device->copy[i], dev, copy_bytes[i], allowed));
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        TRY(run_product(&device->gemm, dev, &products[i], allowed));
     return FATHOM_OK;
+}
+
+double bench_roof_time(const struct bench_device *device, double flops, double bytes) {
+    double copy = device->copy[BENCH_COPIES - 1];
+    for (int i = 0; i < BENCH_COPIES; i++)
+        if (bytes <= (double)copy_bytes[i])
+            copy = fmax(copy, device->copy[i]);
+    return fmax(flops / device->gemm, bytes / copy);
 }

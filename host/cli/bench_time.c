@@ -10,6 +10,8 @@
 #include "cli/bench.h"
 
 #define SAMPLE_SECONDS 1e-3 /* shorter ones would measure the clock and the wait */
+#define SPAN_SECONDS 0.1    /* of all samples: those of one moment agree, and another moment has another speed */
+#define LONG_SECONDS 1.0    /* work that is not repeated beyond the time allowed */
 
 double bench_now(void) {
     struct timespec t;
@@ -45,36 +47,55 @@ static fathom_status sample(double *seconds, bench_work *work, void *context, in
     return FATHOM_OK;
 }
 
-/* How many pieces of work a sample needs; doing them is the warm-up. */
-static fathom_status warm_up(int64_t *launches, bench_work *work, void *context) {
-    double one, two;
+bool bench_is_long(const struct bench_times *times) { return times->median >= LONG_SECONDS; }
+
+/* How many pieces of work a sample needs; doing them is the warm-up. *last is its last sample. */
+static fathom_status warm_up(int64_t *launches, double *last, bench_work *work, void *context) {
+    double before;
     TRY(work(context, 1)); /* builds kernels, grows scratch memory, touches pages */
     for (*launches = 1;; *launches *= 2) {
-        TRY(sample(&one, work, context, *launches));
-        TRY(sample(&two, work, context, *launches)); /* the better of two: one may have been interrupted */
-        if (fmin(one, two) * (double)*launches >= SAMPLE_SECONDS || *launches >= 1 << 14)
+        TRY(sample(last, work, context, *launches));
+        if (*last >= LONG_SECONDS)
+            return FATHOM_OK;
+        before = *last;
+        TRY(sample(last, work, context, *launches)); /* the better of two: one may have been interrupted */
+        if (fmin(before, *last) * (double)*launches >= SAMPLE_SECONDS || *launches >= 1 << 14)
+            return FATHOM_OK;
+    }
+}
+
+static void keep(struct bench_times *times, double seconds) {
+    times->kept[times->samples] = seconds;
+    bench_quartiles(times, times->kept, times->samples + 1);
+    times->settled = times->samples >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
+}
+
+/* Adds `least` to `most` samples, as many as are taken in `seconds`, or in `span` when they agree. */
+static fathom_status add_samples(struct bench_times *times, bench_work *work, void *context, int64_t least,
+                                 int64_t most, double seconds, double span) {
+    double last, spent = 0;
+    TRY(warm_up(&times->launches, &last, work, context));
+    bool kept = last >= LONG_SECONDS; /* as good as a sample, and too long to be thrown away */
+    for (int64_t count = 1;; count++) {
+        if (!kept)
+            TRY(sample(&last, work, context, times->launches));
+        kept = false;
+        keep(times, last);
+        spent += last * (double)times->launches;
+        bool over = spent > seconds || (times->settled && spent > span);
+        if (count == most || (over && (count >= least || bench_is_long(times))))
             return FATHOM_OK;
     }
 }
 
 fathom_status bench_measure(struct bench_times *times, bench_work *work, void *context, double seconds) {
-    double kept[BENCH_SAMPLES], sorted[BENCH_SAMPLES], start;
-    int64_t count = 0;
     *times = (struct bench_times){0};
-    TRY(warm_up(&times->launches, work, context));
-    start = bench_now();
-    while (count < BENCH_SAMPLES && !times->settled) {
-        TRY(sample(&kept[count], work, context, times->launches));
-        count++;
-        for (int64_t i = 0; i < count; i++)
-            sorted[i] = kept[i];
-        bench_quartiles(times, sorted, count);
-        times->settled = count >= BENCH_SAMPLES_MIN && bench_spread(times) <= BENCH_SPREAD;
-        /* Three samples are the least that has quartiles: a long piece of work may take more than its time. */
-        if (count >= 3 && bench_now() - start > seconds)
-            break;
-    }
-    return FATHOM_OK;
+    return add_samples(times, work, context, BENCH_SAMPLES_MIN, BENCH_SAMPLES, seconds, SPAN_SECONDS);
+}
+
+fathom_status bench_measure_round(struct bench_times *times, bench_work *work, void *context, double seconds) {
+    return add_samples(times, work, context, (BENCH_SAMPLES_MIN + BENCH_ROUNDS - 1) / BENCH_ROUNDS,
+                       BENCH_SAMPLES / BENCH_ROUNDS, seconds / BENCH_ROUNDS, SPAN_SECONDS / BENCH_ROUNDS);
 }
 
 /* ---- core to core: two threads hand a number to and fro ---- */

@@ -17,9 +17,8 @@ struct bench_options {
 };
 
 /* In the order of WHAT; the word behind the last means each of them. */
-enum { PARTS = 3 };
-static fathom_status (*const measure[PARTS])(struct bench_record *record,
-                                             be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
+static fathom_status (*const measure[BENCH_PARTS])(struct bench_record *record,
+                                                   be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
 
 fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *words) {
     char word[128];
@@ -43,19 +42,36 @@ fathom_status bench_device_rows(int *rows, int *count, const be_list *list, cons
     return FATHOM_OK;
 }
 
+/* Is there a record of fathom tune for the device, and is it used? */
+static bool is_tuned(const be_options *open, const be_info *info) {
+    be_tuning tuning = {0};
+    if (open->tuned)
+        open->tuned(open->user, &tuning, info);
+    return tuning.group || tuning.columns || tuning.own_gemm;
+}
+
+/* One device that does not open does not keep the others from being measured; when none does, that is the failure. */
 static fathom_status open_devices(be_device **devices, struct bench_record *record,
                                   const struct bench_options *options) {
     const be_options open = {.threads = (int)options->common.threads,
                              .tuned = options->common.no_tune ? NULL : tune_find};
     be_list list = {0};
-    int rows[BENCH_DEVICES], count;
+    int rows[BENCH_DEVICES], count, opened = 0;
     fathom_status status;
     TRY_OUT(be_list_devices(&list));
     TRY_OUT(bench_device_rows(rows, &count, &list, options->common.device));
     for (int i = 0; i < count; i++) {
-        TRY_OUT(be_open_row(&devices[i], &list, rows[i], &open));
-        TRY_OUT(bench_add_device(record, devices[i], options->common.threads));
+        TRY_OUT(bench_add_device(record, &list.info[rows[i]], options->common.threads));
+        record->devices[i].tuned = is_tuned(&open, &list.info[rows[i]]);
+        status = be_open_row(&devices[i], &list, rows[i], &open);
+        opened += status == FATHOM_OK;
+        if (status == FATHOM_DEVICE || status == FATHOM_MEMORY)
+            bench_give_up(&record->devices[i]);
+        else if (status != FATHOM_OK)
+            goto out;
     }
+    if (opened > 0)
+        status = FATHOM_OK;
 out:
     be_list_free(&list);
     return status;
@@ -69,7 +85,7 @@ static fathom_status write_json(const char *path, struct json *doc) {
     return status;
 }
 
-/* A device that computes wrongly is not a matter of speed. */
+/* A device that computes wrongly is not a matter of speed; one that failed was asked for. */
 static fathom_status check(const struct bench_record *record) {
     for (size_t d = 0; d < record->count; d++)
         for (size_t r = 0; r < record->devices[d].count; r++) {
@@ -78,6 +94,10 @@ static fathom_status check(const struct bench_record *record) {
                 return fail(FATHOM_NUMERIC, "%s on %s, %s: %s; fathom selftest --device %s tells more", row->name,
                             record->devices[d].word, row->shape, row->missing, record->devices[d].word);
         }
+    for (size_t d = 0; d < record->count; d++)
+        if (record->devices[d].failed[0])
+            return fail(FATHOM_DEVICE, "%s failed, and its rows are missing: %s", record->devices[d].word,
+                        record->devices[d].failed);
     return FATHOM_OK;
 }
 
@@ -108,6 +128,17 @@ out:
     return status;
 }
 
+static fathom_status measure_round(struct bench_record *record, be_device *const *devices, int what) {
+    for (size_t d = 0; d < record->count; d++)
+        record->devices[d].next = 0;
+    for (int part = 0; part < BENCH_PARTS; part++) {
+        if (what == part || what == BENCH_PARTS)
+            TRY(measure[part](record, devices));
+        record->ends[part] = record->round == 0 ? record->devices[0].count : record->ends[part];
+    }
+    return FATHOM_OK;
+}
+
 static fathom_status run(const void *given) {
     const struct bench_options *options = given;
     struct bench_record *record = NULL;
@@ -117,9 +148,8 @@ static fathom_status run(const void *given) {
     TRY_OUT(bench_describe(record, opt_choice(WHAT, options->what), options->seconds));
     TRY_OUT(open_devices(devices, record, options));
     record->only = options->only;
-    for (int part = 0; part < PARTS; part++)
-        if (options->what == part || options->what == PARTS)
-            TRY_OUT(measure[part](record, devices));
+    for (; record->round < BENCH_ROUNDS; record->round++)
+        TRY_OUT(measure_round(record, devices, options->what));
     progress_end();
     if (record->devices[0].count == 0) {
         status = fail(FATHOM_USAGE, "--only %s: no row of --what %s has this in its name or shape", options->only,
@@ -155,6 +185,8 @@ const struct verb verb_bench = {
     "are checked before they are timed.\n"
     "epoch: training step, evaluation and accuracies of deep networks; data sets\n"
     "that are not on this machine are left out. metrics: those of fathom metrics.\n"
+    "A device that fails is left out from there on; the others are measured, and\n"
+    "the exit code is 3.\n"
     "Let nothing else run meanwhile.\n",
     "fathom bench --device cpu,opencl:0 -o today.json --html today.html\n"
     "fathom bench compare yesterday.json today.json\n",

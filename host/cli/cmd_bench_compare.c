@@ -15,14 +15,16 @@ struct compare_options {
     const char *files[FILES_MAX];
 };
 
-enum verdict { SAME, FASTER, SLOWER };
-static const char *const verdict_names[] = {"same", "faster", "slower"};
+enum verdict { SAME, FASTER, SLOWER, UNKNOWN, VERDICTS };
+static const char *const verdict_names[] = {"same", "faster", "slower", "unknown"};
 
-/* A difference counts when the middle halves of the samples lie apart and the medians differ by more than noise. */
+/* A difference counts when the middle halves of the samples lie apart by more than the noise; the medians do, then. */
 static enum verdict judge(const struct bench_times *base, const struct bench_times *other) {
-    if (other->q3 < base->q1 && base->median > (1 + BENCH_NOISE) * other->median)
+    if (base->samples < BENCH_SAMPLES_MIN || other->samples < BENCH_SAMPLES_MIN)
+        return UNKNOWN;
+    if (base->q1 > (1 + BENCH_NOISE) * other->q3)
         return FASTER;
-    if (other->q1 > base->q3 && other->median > (1 + BENCH_NOISE) * base->median)
+    if (other->q1 > (1 + BENCH_NOISE) * base->q3)
         return SLOWER;
     return SAME;
 }
@@ -38,8 +40,9 @@ static const struct bench_device *partner(const struct bench_record *base, size_
 
 /* What was found between the base and one other file. */
 struct tally {
-    size_t rows, of[3];
-    double log_ratio; /* sum of log(base / other) */
+    size_t rows, of[VERDICTS];
+    size_t base_only, other_only; /* rows that were measured in one of them */
+    double log_ratio;             /* sum of log(base / other) */
 };
 
 struct comparison {
@@ -49,6 +52,7 @@ struct comparison {
     char (*cells)[CELL];
     size_t lines;
     struct tally tally;
+    size_t differences; /* printed so far */
 };
 
 static void add_line(struct comparison *c, const struct bench_device *device, const struct bench_row *base,
@@ -66,7 +70,7 @@ static void add_line(struct comparison *c, const struct bench_device *device, co
         json_real(c->doc, "base_s", base->time.median);
         json_real(c->doc, "other_s", other->time.median);
         json_real(c->doc, "speed_up", ratio);
-        json_bool(c->doc, "beyond_noise", verdict != SAME);
+        json_bool(c->doc, "beyond_noise", verdict == FASTER || verdict == SLOWER);
         json_text(c->doc, "verdict", verdict_names[verdict]);
         json_close(c->doc);
         return;
@@ -79,8 +83,21 @@ static void add_line(struct comparison *c, const struct bench_device *device, co
     snprintf(line[4], CELL, "%s", bench_time_text(other->time.median));
     if (verdict == SAME)
         snprintf(line[5], CELL, "within the noise (%.2fx)", ratio);
+    else if (verdict == UNKNOWN)
+        snprintf(line[5], CELL, "too few samples (%.2fx)", ratio);
     else
         snprintf(line[5], CELL, "%.2fx %s", verdict == FASTER ? ratio : 1 / ratio, verdict_names[verdict]);
+}
+
+/* Rows that were measured in `record` and not in `other`. */
+static size_t alone(const struct bench_record *record, const struct bench_record *other) {
+    size_t rows = 0;
+    for (size_t d = 0; d < record->count; d++) {
+        const struct bench_device *device = &record->devices[d], *there = partner(record, d, other);
+        for (size_t r = 0; r < device->count; r++)
+            rows += !device->rows[r].missing[0] && !(there && bench_find(there, &device->rows[r]));
+    }
+    return rows;
 }
 
 static void walk(struct comparison *c) {
@@ -92,6 +109,49 @@ static void walk(struct comparison *c) {
                 add_line(c, device, row, match);
         }
     }
+    c->tally.base_only = alone(c->base, c->other);
+    c->tally.other_only = alone(c->other, c->base);
+}
+
+/* ---- what else differs between the files, so that a ratio is not taken for that of two programs ---- */
+
+struct difference {
+    const char *device; /* NULL: of the whole file */
+    const char *what, *base, *other;
+};
+
+static void tell(struct comparison *c, struct difference d) {
+    if (strcmp(d.base, d.other) == 0)
+        return;
+    if (c->doc) {
+        json_open(c->doc, NULL);
+        json_text(c->doc, "device", d.device);
+        json_text(c->doc, "what", d.what);
+        json_text(c->doc, "base", d.base);
+        json_text(c->doc, "other", d.other);
+        json_close(c->doc);
+        return;
+    }
+    printf("%s%s%s%s: %s and %s", c->differences++ ? "; " : "the files differ: ", d.device ? d.device : "",
+           d.device ? ", " : "", d.what, d.base, d.other);
+}
+
+static void tell_differences(struct comparison *c) {
+    tell(c, (struct difference){NULL, "fathom", c->base->version, c->other->version});
+    for (size_t d = 0; d < c->base->count; d++) {
+        const struct bench_device *base = &c->base->devices[d], *other = partner(c->base, d, c->other);
+        char threads[2][24];
+        if (!other)
+            continue;
+        snprintf(threads[0], sizeof threads[0], "%lld", (long long)base->threads);
+        snprintf(threads[1], sizeof threads[1], "%lld", (long long)other->threads);
+        tell(c, (struct difference){base->word, "name", base->name, other->name});
+        tell(c, (struct difference){base->word, "driver", base->driver, other->driver});
+        tell(c, (struct difference){base->word, "threads", threads[0], threads[1]});
+        tell(c, (struct difference){base->word, "tuned", base->tuned ? "yes" : "no", other->tuned ? "yes" : "no"});
+    }
+    if (c->differences)
+        putchar('\n');
 }
 
 static fathom_status print_comparison(struct comparison *c) {
@@ -102,9 +162,16 @@ static fathom_status print_comparison(struct comparison *c) {
         table[i] = i < COLUMNS ? heads[i] : c->cells[i - COLUMNS];
     print_table(table, c->lines + 1, COLUMNS, 0, 1u << 3 | 1u << 4);
     mem_free(table);
-    printf("%s against %s: %zu faster, %zu slower, %zu within the noise; %.2fx as fast on the whole\n\n", c->other_path,
-           c->base_path, c->tally.of[FASTER], c->tally.of[SLOWER], c->tally.of[SAME],
-           exp(c->tally.log_ratio / (double)c->tally.rows));
+    printf("%s against %s: %zu faster, %zu slower, %zu within the noise", c->other_path, c->base_path,
+           c->tally.of[FASTER], c->tally.of[SLOWER], c->tally.of[SAME]);
+    if (c->tally.of[UNKNOWN])
+        printf(", %zu with too few samples", c->tally.of[UNKNOWN]);
+    printf("; %.2fx as fast on the whole\n", exp(c->tally.log_ratio / (double)c->tally.rows));
+    if (c->tally.base_only || c->tally.other_only)
+        printf("not compared: %zu rows of %s alone, %zu of %s alone\n", c->tally.base_only, c->base_path,
+               c->tally.other_only, c->other_path);
+    tell_differences(c);
+    putchar('\n');
     return FATHOM_OK;
 }
 
@@ -113,7 +180,13 @@ static void finish_json(struct comparison *c) {
     json_int(c->doc, "faster", (int64_t)c->tally.of[FASTER]);
     json_int(c->doc, "slower", (int64_t)c->tally.of[SLOWER]);
     json_int(c->doc, "same", (int64_t)c->tally.of[SAME]);
+    json_int(c->doc, "unknown", (int64_t)c->tally.of[UNKNOWN]);
     json_real(c->doc, "speed_up", exp(c->tally.log_ratio / (double)c->tally.rows));
+    json_int(c->doc, "base_only", (int64_t)c->tally.base_only);
+    json_int(c->doc, "other_only", (int64_t)c->tally.other_only);
+    json_open_array(c->doc, "differences");
+    tell_differences(c);
+    json_close(c->doc);
     json_close(c->doc);
 }
 
@@ -196,9 +269,9 @@ static const struct opt_row rows[] = {
 const struct verb verb_bench_compare = {
     "bench compare",
     "hold benchmarks against each other",
-    "A difference counts when the middle halves of the samples lie apart and the\n"
-    "medians differ by more than 3 %. Rows are matched by name, shape and device;\n"
-    "files with one device each are compared whatever that device is.\n",
+    "A difference counts when the middle halves of the samples lie apart by more\n"
+    "than 3 %, in rows with five samples at least. Rows are matched by name, shape\n"
+    "and device; files with one device each are compared whatever that device is.\n",
     "fathom bench compare before.json after.json\n",
     OPT_ROWS(rows),
     sizeof(struct compare_options),
