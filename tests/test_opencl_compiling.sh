@@ -24,6 +24,8 @@ rm -rf kernels
 says 1 0 selftest --op gemm --all
 rm -rf kernels
 says 1 0 sweep --recipe table1 --data karate --models gcn --norms group --layers 2,3 --seeds 1 --epochs 1 --out sweep
+rm -rf kernels
+says 1 0 bench --what ops --only fill --seconds 0.001
 # tuning compiles for minutes: its first word is enough
 rm -rf kernels
 XDG_CACHE_HOME=$TEST_TMP/cache "$FATHOM" tune --device opencl:0 --seconds 0.001 >out 2>told &

@@ -3,7 +3,7 @@
 
 #include "cli/bench.h"
 #include "cli/cli.h"
-#include "cli/tune.h"
+#include "cli/device.h"
 #include "core/file.h"
 #include "core/mem.h"
 
@@ -53,8 +53,7 @@ static bool is_tuned(const be_options *open, const be_info *info) {
 /* One device that does not open does not keep the others from being measured; when none does, that is the failure. */
 static fathom_status open_devices(be_device **devices, struct bench_record *record,
                                   const struct bench_options *options) {
-    const be_options open = {.threads = (int)options->common.threads,
-                             .tuned = options->common.no_tune ? NULL : tune_find};
+    const be_options open = device_options(&options->common, false);
     be_list list = {0};
     int rows[BENCH_DEVICES], count, opened = 0;
     fathom_status status;

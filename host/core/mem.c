@@ -47,7 +47,8 @@ static void *aligned_block(size_t room) {
     if (room >= 2 * LARGE_PAGE) {
         void *block = aligned_alloc(LARGE_PAGE, (room + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
         if (block)
-            (void)madvise(block, room / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* a hint: without it all is as before */
+            (void)madvise(block, room / LARGE_PAGE * LARGE_PAGE,
+                          MADV_HUGEPAGE); /* a hint: without it all is as before */
         return block;
     }
 #endif
