@@ -244,23 +244,25 @@ INLINE void sums_sweep(const be_group_backward_sums_args *a, float *partial, spa
     }
 }
 
-/* The sums of the blocks for the chunk of columns from j on: those of group g, and those of the gradient alone, which
- * are made anew only where the chunk is another than before. */
-typedef struct chunk_sums {
+/* The sums of the gradient alone over all blocks, for a chunk of columns. */
+typedef struct db_sums {
     int64_t chunk;
-    double db[CHUNK], q[CHUNK];
-} chunk_sums;
+    double sum[CHUNK];
+} db_sums;
 
-static void sums_finish(const be_group_backward_sums_args *a, chunk_sums *sums, const float *partial, int64_t chunk,
+/* What follows from the sums of the blocks for group g and a chunk of columns; db's are made anew only where the chunk
+ * is another than before. */
+static void sums_finish(const be_group_backward_sums_args *a, db_sums *all, const float *partial, int64_t chunk,
                         int64_t g) {
+    double sum[CHUNK];
     int64_t d = a->h.cols, groups = a->s.cols, size = (groups + 1) * d, blocks = block_count(a->h.rows);
     int64_t j = chunk * CHUNK, some = d - j < CHUNK ? d - j : CHUNK, at = g * d + j;
-    if (sums->chunk != chunk)
-        sum_blocks(sums->db, partial + groups * d + j, blocks, size, some);
-    sums->chunk = chunk;
-    sum_blocks(sums->q, partial + at, blocks, size, some);
+    if (all->chunk != chunk)
+        sum_blocks(all->sum, partial + groups * d + j, blocks, size, some);
+    all->chunk = chunk;
+    sum_blocks(sum, partial + at, blocks, size, some);
     for (int64_t i = 0; i < some; i++, at++) {
-        float db = (float)((double)a->lambda * sums->db[i]), q = (float)((double)a->lambda * sums->q[i]);
+        float db = (float)((double)a->lambda * all->sum[i]), q = (float)((double)a->lambda * sum[i]);
         if (g == 0)
             data(a->db)[j + i] = db;
         data(a->q)[at] = q;
@@ -279,9 +281,9 @@ OP(group_backward_sums) {
     WITH_SHAPE(d, groups, sums_sweep, a, partial, share(team, blocks));
     cpu_barrier(team);
     span mine = share(team, (d + CHUNK - 1) / CHUNK * groups);
-    chunk_sums sums = {.chunk = -1};
+    db_sums all = {.chunk = -1};
     for (int64_t i = mine.begin; i < mine.end; i++)
-        sums_finish(a, &sums, partial, i / groups, i % groups);
+        sums_finish(a, &all, partial, i / groups, i % groups);
 }
 
 /* ---- backward, second sweep: everything row by row; lanes are nodes ---- */
