@@ -67,13 +67,12 @@ typedef struct spread_of {
     wide mean[TOGETHER], centred[TOGETHER];
 } spread_of;
 
-static inline __attribute__((always_inline)) spread_of spread_rows(__global const float *sg, long sld, uint last,
-                                                                   __global const float *rows, long hld, uint j, uint d,
-                                                                   uint begin, uint end, uint n) {
+static inline __attribute__((always_inline)) void spread_rows(spread_of *out, __global const float *sg, long sld,
+                                                              uint last, __global const float *rows, long hld, uint j,
+                                                              uint d, uint begin, uint end, uint n) {
     __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
-    spread_of out;
-    EACH_GROUP out.mean[c] = out.centred[c] = (wide)(0.0f);
+    EACH_GROUP out->mean[c] = out->centred[c] = (wide)(0.0f);
     for (uint v = begin, here; v < end; v += here) {
         here = min(64u, end - v);
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
@@ -100,13 +99,12 @@ static inline __attribute__((always_inline)) spread_of spread_rows(__global cons
         }
         float both = count + (float)here;
         EACH_GROUP {
-            wide delta = run[c] - out.mean[c];
-            out.mean[c] += delta * (count > 0.0f ? (float)here / both : 1.0f); /* x / x need not be 1 */
-            out.centred[c] += squares[c] + delta * delta * (count * (float)here / both);
+            wide delta = run[c] - out->mean[c];
+            out->mean[c] += delta * (count > 0.0f ? (float)here / both : 1.0f); /* x / x need not be 1 */
+            out->centred[c] += squares[c] + delta * delta * (count * (float)here / both);
         }
         count = both;
     }
-    return out;
 }
 
 /* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
@@ -119,8 +117,8 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
     if (b >= blocks)
         return;
     uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
-    spread_of out = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, (uint)b * per,
-                                (uint)min((ulong)n, (b + 1) * per), n);
+    spread_of out;
+    spread_rows(&out, s + so + g, sld, last, h + ho, hld, j, d, (uint)b * per, (uint)min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)((2 * b * groups + g) * d);
     EACH_GROUP {
         if (c <= last) {
@@ -131,9 +129,9 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
 }
 
 /* Computes: mean and variance of t_gj, and running estimates as stats_combine (norm_blocks.cl), in one launch for few
- * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per TOGETHER groups and COLUMNS columns; an
- * item takes `per` rows, then one adds up each group.   Memory: room 2 x TOGETHER x COLUMNS for an item: its means and
- * centred sums.   Order: as above, then items rising. */
+ * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per TOGETHER groups and COLUMNS columns;
+ * an item takes `per` rows, then one adds up each group.   Memory: room 2 x TOGETHER x COLUMNS for an item: its means
+ * and centred sums.   Order: as above, then items rising. */
 __kernel void group_stats_once(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
                                long rmo, __global float *rvar, long rvo, uint running, __global const float *s, long so,
                                long sld, __global const float *h, long ho, long hld, __global float *room, long ro,
@@ -143,7 +141,8 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
     long step = 2 * TOGETHER * COLUMNS;
     __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
     uint begin = (uint)min((ulong)n, (ulong)me * per), end = (uint)min((ulong)n, (ulong)begin + per);
-    spread_of part = spread_rows(s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
+    spread_of part;
+    spread_rows(&part, s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
     EACH_GROUP {
         STORE(part.mean[c], mine + 2 * c * COLUMNS);
         STORE(part.centred[c], mine + (2 * c + 1) * COLUMNS);

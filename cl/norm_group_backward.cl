@@ -17,17 +17,18 @@ typedef struct sums_of {
     wide q[TOGETHER], db;
 } sums_of;
 
-static inline __attribute__((always_inline)) sums_of
-sum_rows(__global const float *go, long gold, __global const float *y, long yld, uint has_y, float scale,
-         __global const float *h, long hld, __global const float *sg, long sld, uint last, __global const float *mean,
-         uint j, uint d, uint begin, uint end, uint n) {
+static inline __attribute__((always_inline)) void sum_rows(sums_of *out, __global const float *go, long gold,
+                                                           __global const float *y, long yld, uint has_y, float scale,
+                                                           __global const float *h, long hld, __global const float *sg,
+                                                           long sld, uint last, __global const float *mean, uint j,
+                                                           uint d, uint begin, uint end, uint n) {
     __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
     __global const float *y_stop = y + (long)(n - 1) * yld + d;
     wide m[TOGETHER];
-    sums_of out = {.db = (wide)(0.0f)};
+    out->db = (wide)(0.0f);
     EACH_GROUP {
         m[c] = load_wide(mean + (long)min(c, last) * d, j, d);
-        out.q[c] = (wide)(0.0f);
+        out->q[c] = (wide)(0.0f);
     }
     go += (long)begin * gold;
     y += (long)begin * yld;
@@ -44,10 +45,9 @@ sum_rows(__global const float *go, long gold, __global const float *y, long yld,
             EACH_GROUP q[c] = fma(one, fma((wide)(sg[min(c, last)]), x, -m[c]), q[c]);
             db += one;
         }
-        EACH_GROUP out.q[c] += q[c];
-        out.db += db;
+        EACH_GROUP out->q[c] += q[c];
+        out->db += db;
     }
-    return out;
 }
 
 /* Computes: per block p[b][g][j] = sum_v go_vj (t_vgj - mean_gj), and p[b][G][j] = sum_v go_vj.
@@ -63,8 +63,9 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
     if (b >= blocks)
         return;
     uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
-    sums_of out = sum_rows(go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
-                           mean + mo + (long)g * d, j, d, (uint)b * per, (uint)min((ulong)n, (b + 1) * per), n);
+    sums_of out;
+    sum_rows(&out, go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
+             mean + mo + (long)g * d, j, d, (uint)b * per, (uint)min((ulong)n, (b + 1) * per), n);
     __global float *to = p + po + (long)(b * (groups + 1) * d);
     EACH_GROUP if (c <= last) store_wide(out.q[c], to + (long)(g + c) * d, j, d);
     if (g == 0)
@@ -98,8 +99,9 @@ __kernel void group_sums_once(__global float *db, long dbo, __global float *q, l
     long step = (TOGETHER + 1) * COLUMNS;
     __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
     uint begin = (uint)min((ulong)n, (ulong)me * per), end = (uint)min((ulong)n, (ulong)begin + per);
-    sums_of part = sum_rows(go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
-                            mean + mo + (long)g * d, j, d, begin, end, n);
+    sums_of part;
+    sum_rows(&part, go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
+             mean + mo + (long)g * d, j, d, begin, end, n);
     EACH_GROUP STORE(part.q[c], mine + c * COLUMNS);
     STORE(part.db, mine + TOGETHER * COLUMNS);
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -160,20 +162,21 @@ typedef struct wide_pair {
 
 /* ds of COLUMNS groups of two rows, one in each lane, so that nothing is summed over lanes; at each column j the row of
  * `at` has A, E and mean of these groups, `wg` apart.   Order: columns rising. */
-static inline __attribute__((always_inline)) wide_pair ds_of(__global const float *at, uint wg,
-                                                             __global const float *ha, __global const float *hb,
-                                                             __global const float *ga, __global const float *gb,
-                                                             __global const float *each, uint d, float lambda,
-                                                             wide_pair share) {
-    wide_pair sum = {(wide)(0.0f), (wide)(0.0f)};
+static inline __attribute__((always_inline)) void ds_of(wide_pair *ds, __global const float *at, uint wg,
+                                                        __global const float *ha, __global const float *hb,
+                                                        __global const float *ga, __global const float *gb,
+                                                        __global const float *each, uint d, float lambda, wide share_a,
+                                                        wide share_b) {
+    wide sum_a = (wide)(0.0f), sum_b = sum_a;
     for (uint j = 0; j < d; j++, at += 3 * wg) {
         wide slope = LOAD(at), pull = LOAD(at + wg), mean = LOAD(at + 2 * wg);
         wide xa = (wide)(ha[j]), ca = (wide)(lambda * ga[j] - each[j]);
         wide xb = (wide)(hb[j]), cb = (wide)(lambda * gb[j] - each[j]);
-        sum.a = fma(xa, fma(slope, ca, pull * fma(share.a, xa, -mean)), sum.a);
-        sum.b = fma(xb, fma(slope, cb, pull * fma(share.b, xb, -mean)), sum.b);
+        sum_a = fma(xa, fma(slope, ca, pull * fma(share_a, xa, -mean)), sum_a);
+        sum_b = fma(xb, fma(slope, cb, pull * fma(share_b, xb, -mean)), sum_b);
     }
-    return sum;
+    ds->a = sum_a;
+    ds->b = sum_b;
 }
 
 /* gz of COLUMNS groups of a row from g on, added to the sums of the item. */
@@ -189,15 +192,15 @@ static inline __attribute__((always_inline)) void finish_groups(wide z, __global
  *   dt_vgj = A_gj (lambda go_vj - db_j / n) + E_gj (t_vgj - mean_gj), ds_vg = sum_j H_vj dt_vgj,
  *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
  *   and per block p[b][g] = sum_v gz_vg.
- * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, y, h n x
- * d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go, which is taken through y.   Launch: a work-group per block
- * of `per` rows. On GPUs `team` items, a power of two, share a row, COLUMNS columns each at a time, so size / team rows
- * go at once; on CPUs an item has pairs of rows, and ds has groups in lanes.
- * Memory: for a work-group A, E, mean, u of each group and db / n: room (4 G + 1) x pad. Then, wg = COLUMNS ceil(G /
- * COLUMNS), on GPUs (2 size + 1) x wg: for each item, groups side by side, its part of ds (later gz) and S; the sum of
- * gz. On CPUs (3 d + size) x wg: A, E, mean of all groups for each column; for each item its sum of gz.
- * Order: GPUs: columns by item, items of a team rising, groups rising, rows of a block rising in steps of size / team;
- * CPUs: columns rising, groups rising, rows of an item rising, items rising. */
+ * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, y, h n
+ * x d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go, which is taken through y.
+ * Launch: a work-group per block of `per` rows. On GPUs `team` items, a power of two, share a row, COLUMNS columns each
+ * at a time, so size / team rows go at once; on CPUs an item has pairs of rows, and ds has groups in lanes. Memory: for
+ * a work-group A, E, mean, u of each group and db / n: room (4 G + 1) x pad. Then, wg = COLUMNS ceil(G / COLUMNS), on
+ * GPUs (2 size + 1) x wg: for each item, groups side by side, its part of ds (later gz) and S; the sum of gz. On CPUs
+ * (3 d + size) x wg: A, E, mean of all groups for each column; for each item its sum of gz. Order: GPUs: columns by
+ * item, items of a team rising, groups rising, rows of a block rising in steps of size / team; CPUs: columns rising,
+ * groups rising, rows of an item rising, items rising. */
 __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
                                   __global float *p, long po, __global const float *go, long goo, long gold,
                                   __global const float *y, long yo, long yld, uint has_y, float scale,
@@ -245,12 +248,12 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
             ga = to_a;
             gb = to_b;
         }
-        wide_pair share = {load_wide(sa, 0, groups), load_wide(sb, 0, groups)};
-        wide_pair ds = ds_of(across_groups, wg, ha, hb, ga, gb, each, d, lambda, share);
+        wide_pair share = {load_wide(sa, 0, groups), load_wide(sb, 0, groups)}, ds;
+        ds_of(&ds, across_groups, wg, ha, hb, ga, gb, each, d, lambda, share.a, share.b);
         float dot_a = sum_wide(ds.a * share.a), dot_b = sum_wide(ds.b * share.b);
         for (uint g = COLUMNS; g < groups; g += COLUMNS) {
-            wide_pair more = {load_wide(sa, g, groups), load_wide(sb, g, groups)};
-            wide_pair z = ds_of(across_groups + g, wg, ha, hb, ga, gb, each, d, lambda, more);
+            wide_pair more = {load_wide(sa, g, groups), load_wide(sb, g, groups)}, z;
+            ds_of(&z, across_groups + g, wg, ha, hb, ga, gb, each, d, lambda, more.a, more.b);
             dot_a += sum_wide(z.a * more.a);
             dot_b += sum_wide(z.b * more.b);
             store_wide(z.a, za, g, groups);
@@ -313,7 +316,8 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (ulong first = begin; first < end; first += at_once) {
         ulong v = first + me / team;
-        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold, *yv = y + yo + (long)v * yld;
+        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold,
+                             *yv = y + yo + (long)v * yld;
         bool works = v < end && t < across;
         if (works) {
             __global const float *sv = s + so + (long)v * sld;
