@@ -8,8 +8,8 @@
 
 typedef struct spmm_view { /* what the loop over entries needs, out of the arguments */
     const int64_t *ptr;
-    const int32_t *idx, *id, *order; /* id: NULL when entries are their own; order: NULL for rows as they lie */
-    const float *weight, *x, *z;     /* weight: NULL for ones; z: NULL for none */
+    const int32_t *idx, *id;     /* id: NULL when entries are their own */
+    const float *weight, *x, *z; /* weight: NULL for ones; z: NULL for none */
     float *y, alpha, beta;
     int64_t ldx, ldy, ldz, first; /* y and z begin with row `first` */
 } spmm_view;
@@ -38,11 +38,11 @@ INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count
     }
 }
 
-/* Rows `rows` in their order, columns j0 .. of each. The view is a copy: it stays in registers. */
+/* Columns j0 .. of each of `rows`. The view is a copy: it stays in registers. */
 INLINE void spmm_sweep(const spmm_view s, span rows, int64_t j0, const int count, int last, const bool weighted,
                        const bool ids) {
-    for (int64_t p = rows.begin; p < rows.end; p++)
-        spmm_tile(&s, s.order ? s.order[p] : p, j0, count, last, weighted, ids);
+    for (int64_t r = rows.begin; r < rows.end; r++)
+        spmm_tile(&s, r, j0, count, last, weighted, ids);
 }
 
 INLINE void spmm_kind(const spmm_view *s, span rows, int64_t j0, const int count, int last) {
@@ -54,14 +54,10 @@ INLINE void spmm_kind(const spmm_view *s, span rows, int64_t j0, const int count
         spmm_sweep(*s, rows, j0, count, last, true, false);
 }
 
-/* In short rows a wrong guess of the length costs more than entries that lie apart; in long ones the reverse. */
-#define SHORT 12
-
 static spmm_view view_of(const be_csr *a, const float *weight, be_mat x) {
     return (spmm_view){.ptr = csr_ptr(a),
                        .idx = csr_idx(a),
                        .id = int_data(a->eid),
-                       .order = a->nnz < SHORT * a->rows ? int_data(a->order) : NULL,
                        .weight = weight,
                        .x = data(x),
                        .ldx = x.ld,
