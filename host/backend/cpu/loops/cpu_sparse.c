@@ -12,17 +12,24 @@ typedef struct spmm_view { /* what the loop over entries needs, out of the argum
     const float *weight, *x, *z; /* weight: NULL for ones; z: NULL for none */
     float *y, alpha, beta;
     int64_t ldx, ldy, ldz, first; /* y and z begin with row `first` */
+    int64_t last;                 /* entry */
+    bool far;                     /* x is too large for a cache */
 } spmm_view;
 
-/* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted` and `ids` are
+#define FAR (4 << 20) /* bytes */
+#define AHEAD 24      /* entries: rows of x that are far are fetched as early as this */
+
+/* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted`, `ids` and `far` are
  * constants for the compiler. */
 INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count, int last, const bool weighted,
-                      const bool ids) {
+                      const bool ids, const bool far) {
     vf sum[TILE] = {{0}};
     const float *columns = s->x + j0;
     for (int64_t e = s->ptr[r], end = s->ptr[r + 1]; e < end; e++) {
         const float *x = columns + s->idx[e] * s->ldx;
         float w = weighted ? s->weight[ids ? s->id[e] : e] : 1.0f;
+        if (far)
+            __builtin_prefetch(columns + s->idx[e + AHEAD < s->last ? e + AHEAD : s->last] * s->ldx);
         for (int i = 0; i < count - 1; i++)
             sum[i] += w * vf_load(x + i * VW);
         sum[count - 1] += w * vf_load_n(x + (count - 1) * VW, last);
@@ -41,8 +48,12 @@ INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count
 /* Columns j0 .. of each of `rows`. The view is a copy: it stays in registers. */
 INLINE void spmm_sweep(const spmm_view s, span rows, int64_t j0, const int count, int last, const bool weighted,
                        const bool ids) {
-    for (int64_t r = rows.begin; r < rows.end; r++)
-        spmm_tile(&s, r, j0, count, last, weighted, ids);
+    if (s.far)
+        for (int64_t r = rows.begin; r < rows.end; r++)
+            spmm_tile(&s, r, j0, count, last, weighted, ids, true);
+    else
+        for (int64_t r = rows.begin; r < rows.end; r++)
+            spmm_tile(&s, r, j0, count, last, weighted, ids, false);
 }
 
 INLINE void spmm_kind(const spmm_view *s, span rows, int64_t j0, const int count, int last) {
@@ -61,6 +72,8 @@ static spmm_view view_of(const be_csr *a, const float *weight, be_mat x) {
                        .weight = weight,
                        .x = data(x),
                        .ldx = x.ld,
+                       .last = a->nnz - 1,
+                       .far = x.rows * x.cols * (int64_t)sizeof(float) > FAR,
                        .alpha = 1.0f};
 }
 
