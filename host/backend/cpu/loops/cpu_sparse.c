@@ -16,8 +16,11 @@ typedef struct spmm_view { /* what the loop over entries needs, out of the argum
     bool far;                     /* x is too large for a cache */
 } spmm_view;
 
-#define FAR (4 << 20) /* bytes */
-#define AHEAD 24      /* entries: rows of x that are far are fetched as early as this */
+/* Rows of x that are far are asked for this many entries ahead, into the second cache: it waits for more lines at once
+ * than the first, and memory needs that many under way. */
+#define FAR (4 << 20) /* bytes of x */
+#define AHEAD 128     /* entries */
+#define LINE 16       /* floats of a cache line */
 
 /* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted`, `ids` and `far` are
  * constants for the compiler. */
@@ -28,8 +31,11 @@ INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count
     for (int64_t e = s->ptr[r], end = s->ptr[r + 1]; e < end; e++) {
         const float *x = columns + s->idx[e] * s->ldx;
         float w = weighted ? s->weight[ids ? s->id[e] : e] : 1.0f;
-        if (far)
-            __builtin_prefetch(columns + s->idx[e + AHEAD < s->last ? e + AHEAD : s->last] * s->ldx);
+        if (far) {
+            const float *later = columns + s->idx[e + AHEAD < s->last ? e + AHEAD : s->last] * s->ldx;
+            for (int j = 0; j < count * VW; j += LINE)
+                __builtin_prefetch(later + j, 0, 2);
+        }
         for (int i = 0; i < count - 1; i++)
             sum[i] += w * vf_load(x + i * VW);
         sum[count - 1] += w * vf_load_n(x + (count - 1) * VW, last);
