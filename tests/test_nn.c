@@ -1,5 +1,6 @@
 /* test_nn.c - networks beyond the golden vectors: gradients with dropout against differences of the loss, sparse
- * against dense features, the memory plan, and graphs at the edge (one node, no edge, one class, one layer, one group).
+ * against dense features, nodes in another order, the memory plan, and graphs at the edge (one node, no edge, one
+ * class, one layer, one group).
  * labels: opencl */
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +152,111 @@ static void test_dense_features_equal_sparse_ones(void) {
     }
     graph->input.dense = false;
     mem_free(x);
+}
+
+/* ---- nodes in another order ---- */
+
+/* `set` with node order[i] called i; split and labels with it. */
+static data_set *renumbered(const data_set *set, const int32_t *order) {
+    data_set *out = NULL;
+    int32_t n = set->graph.nodes, *place = NULL;
+    const data_split *s = &set->split;
+    golden_ok(mem_new(&out, 1, 1, sizeof *out, "set"));
+    golden_ok(mem_new(&place, n, 1, sizeof *place, "places"));
+    golden_ok(mem_new(&out->labels, n, 1, sizeof *out->labels, "labels"));
+    golden_ok(data_graph_in_order(&out->graph, &set->graph, order));
+    golden_ok(data_features_in_order(&out->features, &set->input, order));
+    out->input = out->features;
+    out->classes = set->classes;
+    for (int32_t i = 0; i < n; i++) {
+        out->labels[i] = set->labels[order[i]];
+        place[order[i]] = i;
+    }
+    out->split.train_count = s->train_count;
+    golden_ok(mem_new(&out->split.train, s->train_count, 1, sizeof *place, "split"));
+    for (int32_t i = 0; i < s->train_count; i++)
+        out->split.train[i] = place[s->train[i]];
+    mem_free(place);
+    return out;
+}
+
+typedef struct result {
+    double loss;
+    int32_t correct;
+    float *logits, *assignment, *grads;
+    int64_t grad_count;
+    bool ordered; /* the device has the nodes in an order of its own */
+} result;
+
+static result run_on(be_device *dev, const data_set *set, const nn_config *config) {
+    result r = {0};
+    nn_input *input = NULL;
+    nn_model *m = NULL;
+    nn_record record;
+    nn_pass training = {.training = true, .seed = 5, .epoch = 1}, evaluation = {.training = false};
+    golden_ok(nn_input_make(&input, dev, set, config->model));
+    golden_ok(nn_model_make(&m, config, input));
+    golden_ok(nn_init(m, 11));
+    r.ordered = input->order != NULL;
+    r.loss = loss_of(m, &training);
+    golden_ok(nn_backward(m, &training));
+    r.grad_count = nn_block_len(m, NN_GRADS);
+    golden_ok(mem_new(&r.grads, r.grad_count, 1, sizeof *r.grads, "gradients"));
+    golden_ok(mem_new(&r.logits, set->graph.nodes, set->classes, sizeof *r.logits, "logits"));
+    golden_ok(mem_new(&r.assignment, set->graph.nodes, config->groups, sizeof *r.assignment, "assignment"));
+    golden_ok(nn_get(r.grads, m, NN_GRADS));
+    golden_ok(nn_forward(m, &evaluation));
+    golden_ok(nn_score(m));
+    golden_ok(nn_read(&record, m));
+    r.correct = record.correct[NN_TRAIN];
+    golden_ok(nn_get_logits(r.logits, m, &evaluation));
+    golden_ok(nn_get_assignment(r.assignment, m, &evaluation));
+    nn_model_free(m);
+    nn_input_free(input);
+    return r;
+}
+
+static void result_free(result *r) {
+    mem_free(r->logits);
+    mem_free(r->assignment);
+    mem_free(r->grads);
+}
+
+/* Row i of `got` belongs to node order[i] of `wanted`. Different orders of summing: about 1e-13. */
+static void check_rows(const float *got, const float *wanted, const int32_t *order, int64_t rows, int64_t cols) {
+    float *moved = NULL;
+    golden_ok(mem_new(&moved, rows, cols, sizeof *moved, "rows"));
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(moved + order[i] * cols, got + i * cols, (size_t)cols * sizeof *got);
+    TEST_ASSERT_TRUE(golden_nmse(moved, wanted, rows * cols) < 1e-9);
+    mem_free(moved);
+}
+
+/* The numbers of the nodes mean nothing: what a node gets stays with it, however the device has it lie. */
+static void test_results_stay_with_their_nodes(void) {
+    int32_t n = graph->graph.nodes, *order = NULL;
+    random_source source = random_from(3, RANDOM_TEST, 0, 0);
+    golden_ok(mem_new(&order, n, 1, sizeof *order, "order"));
+    for (int32_t i = 0; i < n; i++)
+        order[i] = i;
+    random_shuffle(&source, order, (uint32_t)n);
+    data_set *shuffled = renumbered(graph, order);
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        for (int model = 0; model < NN_CONV_COUNT && devices[d]; model++) {
+            nn_config config = config_of((nn_conv_kind)model, NN_GROUP, 3);
+            config.dropout = 0; /* a mask belongs to the place on the device */
+            result a = run_on(devices[d], graph, &config), b = run_on(devices[d], shuffled, &config);
+            TEST_ASSERT_TRUE_MESSAGE(b.ordered, "the shuffled graph was left as it was");
+            TEST_ASSERT_TRUE(fabs(a.loss - b.loss) < 1e-5 * a.loss);
+            TEST_ASSERT_EQUAL_INT32(a.correct, b.correct);
+            TEST_ASSERT_TRUE(golden_nmse(b.grads, a.grads, a.grad_count) < 1e-9);
+            check_rows(b.logits, a.logits, order, n, graph->classes);
+            check_rows(b.assignment, a.assignment, order, n, config.groups);
+            result_free(&a);
+            result_free(&b);
+        }
+    golden_set_free(shuffled);
+    mem_free(order);
 }
 
 /* ---- the plan ---- */
@@ -336,6 +442,7 @@ int main(void) {
     RUN_TEST(test_gradients_with_dropout);
     RUN_TEST(test_one_step_is_the_same_on_every_back_end);
     RUN_TEST(test_dense_features_equal_sparse_ones);
+    RUN_TEST(test_results_stay_with_their_nodes);
     RUN_TEST(test_plan_says_the_depth_that_fits);
     RUN_TEST(test_group_norm_memory_is_linear_in_d_plus_g);
     RUN_TEST(test_planned_is_what_is_allocated);

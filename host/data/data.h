@@ -112,6 +112,14 @@ void data_split_free(data_split *split);
 fathom_status data_transpose(data_features *out, int64_t **entry, const data_features *in);
 void data_features_free(data_features *features);
 
+/* *order = the nodes in an order in which neighbours lie closer together: order[i] is the node at place i. NULL when
+ * the order they have is about as good. */
+fathom_status data_order(int32_t **order, const data_graph *graph);
+/* Copies with the nodes in that order: a graph's columns still ascend in each row. */
+fathom_status data_graph_in_order(data_graph *out, const data_graph *graph, const int32_t *order);
+fathom_status data_features_in_order(data_features *out, const data_features *features, const int32_t *order);
+void data_graph_free(data_graph *graph);
+
 /* What `fathom data info` tells beyond the set's own fields. */
 #define DATA_INFO_BINS 16
 typedef struct data_info {

@@ -1,4 +1,5 @@
-/* input.c - a loaded set on a device: the graph with self-loops and the weights of Â, features, labels and sets. */
+/* input.c - a loaded set on a device: the graph with self-loops and the weights of Â, features, labels and sets; nodes
+ * in an order in which neighbours lie close (data_order). */
 #include <math.h>
 #include <string.h>
 
@@ -127,6 +128,22 @@ out:
 
 /* ---- labels and sets ---- */
 
+/* One integer of each node, in the order of the device. */
+static fathom_status upload_ints(const nn_input *in, be_ints to, const int32_t *of_node) {
+    int32_t *ordered = NULL;
+    fathom_status status;
+    size_t bytes = (size_t)to.len * sizeof *of_node;
+    if (in->order) {
+        TRY_OUT(mem_new(&ordered, to.len, 1, sizeof *ordered, "nodes in order"));
+        for (int64_t i = 0; i < to.len; i++)
+            ordered[i] = of_node[in->order[i]];
+    }
+    TRY_OUT(be_upload(in->dev, to.buf, (size_t)to.off * sizeof *of_node, ordered ? ordered : of_node, bytes));
+out:
+    mem_free(ordered);
+    return status;
+}
+
 static fathom_status upload_sets(nn_input *in, const data_set *set) {
     const data_split *split = &set->split;
     const int32_t *lists[NN_SETS] = {split->train, split->val, split->test};
@@ -146,10 +163,8 @@ static fathom_status upload_sets(nn_input *in, const data_set *set) {
             bits[v] |= 1 << s;
         }
     }
-    TRY_OUT(be_upload(in->dev, in->sets.buf, (size_t)in->sets.off * sizeof *bits, bits,
-                      (size_t)in->sets.len * sizeof *bits));
-    TRY_OUT(be_upload(in->dev, in->labels.buf, (size_t)in->labels.off * sizeof *bits, set->labels,
-                      (size_t)in->labels.len * sizeof *bits));
+    TRY_OUT(upload_ints(in, in->sets, bits));
+    TRY_OUT(upload_ints(in, in->labels, set->labels));
 out:
     mem_free(bits);
     return status;
@@ -161,6 +176,24 @@ static int64_t take(int64_t *off, int64_t count) {
     int64_t at = *off;
     *off += (count + 15) / 16 * 16;
     return at;
+}
+
+/* Graph and features, in the order that is found for them. */
+static fathom_status upload_nodes(nn_input *in, const data_set *set, bool transpose) {
+    data_graph graph = {0};
+    fathom_status status;
+    TRY_OUT(data_order(&in->order, &set->graph));
+    if (in->order) {
+        TRY_OUT(data_graph_in_order(&graph, &set->graph, in->order));
+        TRY_OUT(data_features_in_order(&in->ordered, &set->input, in->order));
+    }
+    TRY_OUT(upload_graph(in, in->order ? &graph : &set->graph, transpose));
+    TRY_OUT(upload_features(in, in->order ? &in->ordered : &set->input));
+    if (!be_borrows(in->dev))
+        data_features_free(&in->ordered);
+out:
+    data_graph_free(&graph);
+    return status;
 }
 
 fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *set, nn_conv_kind model) {
@@ -178,8 +211,7 @@ fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *se
     in->ahat = be_vector(in->buf, ahat, in->shape.entries);
     in->labels = be_int_view(in->buf, labels, n);
     in->sets = be_int_view(in->buf, sets, n);
-    TRY_OUT(upload_graph(in, &set->graph, model == NN_GAT));
-    TRY_OUT(upload_features(in, &set->input));
+    TRY_OUT(upload_nodes(in, set, model == NN_GAT));
     TRY_OUT(upload_sets(in, set));
 out:
     if (status != FATHOM_OK)
@@ -198,5 +230,7 @@ void nn_input_free(nn_input *in) {
     be_csr_free(in->dev, &in->xt);
     be_free(in->dev, in->values);
     be_free(in->dev, in->buf);
+    mem_free(in->order);
+    data_features_free(&in->ordered);
     mem_free(in);
 }

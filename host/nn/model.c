@@ -1,6 +1,7 @@
 /* model.c - a network from the first plan to the last score: declares parameters and memory layer by layer, and walks
  * the layers forward and backward. What a layer computes is in conv_*.c and norm_*.c. */
 #include <math.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "core/random.h"
@@ -287,9 +288,22 @@ fathom_status nn_read(nn_record *record, nn_model *m) {
 fathom_status nn_keep(nn_model *m) { return be_copy(m->dev, &(be_copy_args){.y = m->best, .x = m->weights}); }
 fathom_status nn_restore(nn_model *m) { return be_copy(m->dev, &(be_copy_args){.y = m->weights, .x = m->best}); }
 
+fathom_status nn_get_rows(float *values, const nn_model *m, be_mat rows) {
+    float *there = NULL;
+    fathom_status status;
+    if (!m->in->order)
+        return be_download(m->dev, values, rows.buf, be_floats(rows.off), be_floats(rows.rows * rows.cols));
+    TRY_OUT(mem_new(&there, rows.rows, rows.cols, sizeof *there, "rows of the nodes"));
+    TRY_OUT(be_download(m->dev, there, rows.buf, be_floats(rows.off), be_floats(rows.rows * rows.cols)));
+    for (int64_t i = 0; i < rows.rows; i++)
+        memcpy(values + m->in->order[i] * rows.cols, there + i * rows.cols, be_floats(rows.cols));
+out:
+    mem_free(there);
+    return status;
+}
+
 fathom_status nn_get_logits(float *values, const nn_model *m, const nn_pass *pass) {
-    be_mat z = nn_logits(m, pass);
-    return be_download(m->dev, values, z.buf, be_floats(z.off), be_floats(z.rows * z.cols));
+    return nn_get_rows(values, m, nn_logits(m, pass));
 }
 
 static bool all_finite(const float *values, int64_t count) {

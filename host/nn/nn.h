@@ -91,11 +91,14 @@ typedef struct nn_input {
     be_ints labels; /* n */
     be_ints sets;   /* n; bit NN_TRAIN, NN_VAL, NN_TEST */
     int64_t count[NN_SETS];
-    be_buf *buf;    /* everything but the sparse patterns and */
-    be_buf *values; /* the values of the features */
+    be_buf *buf;           /* everything but the sparse patterns and */
+    be_buf *values;        /* the values of the features */
+    int32_t *order;        /* row i on the device is node order[i] of the set (data_order); NULL: node i */
+    data_features ordered; /* the features in that order */
 } nn_input;
 
-/* The set stays as it is while the input lives: on the CPU its features are used where they lie. */
+/* The set stays as it is while the input lives: on the CPU its features are used where they lie. Nodes lie on the
+ * device in an order of their own; what is read back is in the order of the set. */
 fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *set, nn_conv_kind model);
 void nn_input_free(nn_input *input);
 
@@ -163,6 +166,8 @@ typedef enum nn_block { NN_WEIGHTS, NN_GRADS, NN_MOMENT1, NN_MOMENT2, NN_BEST, N
 int64_t nn_block_len(const nn_model *model, nn_block block);
 fathom_status nn_get(float *values, const nn_model *model, nn_block block);
 fathom_status nn_put(nn_model *model, nn_block block, const float *values);
+/* The n rows of a matrix on the device, node after node. */
+fathom_status nn_get_rows(float *values, const nn_model *model, be_mat rows);
 fathom_status nn_get_logits(float *values, const nn_model *model, const nn_pass *pass); /* n x C */
 
 /* Group norm: n x G, how the last layer of the last forward of that kind assigned nodes to groups. */

@@ -119,6 +119,5 @@ const nn_norm nn_norm_group = {
 fathom_status nn_get_assignment(float *values, const nn_model *m, const nn_pass *pass) {
     if (m->config.norm != NN_GROUP)
         return fail(FATHOM_USAGE, "only group norm assigns nodes to groups");
-    be_mat s = nn_acts_of(m, pass, m->config.layers - 1).assign;
-    return be_download(m->dev, values, s.buf, be_floats(s.off), be_floats(s.rows * s.cols));
+    return nn_get_rows(values, m, nn_acts_of(m, pass, m->config.layers - 1).assign);
 }
