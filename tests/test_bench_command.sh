@@ -3,8 +3,6 @@ need_command
 command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
 
 # field EXPRESSION FILE: a value of the document d.
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 one_sentence() {
     same "$(wc -l <err)" 1 "lines of an error: $(cat err)"
     grep -q "^fathom: .*$1" err || fail "the sentence '$(cat err)' does not say '$1'"

@@ -2,13 +2,9 @@
 # labels: opencl asan-skip
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
-[ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
+need_layer
+only_pocl
+need_opencl
 
 # --- no product is far beyond the roof, whichever way the device takes for the large one
 expect_exit 0 "$FATHOM" bench --seconds 0.005 --device opencl:0 --only "gemm, H' G" --json

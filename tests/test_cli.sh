@@ -4,12 +4,10 @@ need_command
 command -v python3 >/dev/null || skip "python3 is not there to check JSON with"
 
 # PoCL alone: other drivers may not bear the sanitizers (Intel's loads libraries with RTLD_DEEPBIND).
-[ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+only_pocl
 
 is_json() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"; }
 # field EXPRESSION FILE: a value of the document d.
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 # one_sentence FILE: one line that starts with the name of the command.
 one_sentence() {
     same "$(wc -l <"$1")" 1 "lines of $1: $(cat "$1")"

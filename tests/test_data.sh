@@ -4,8 +4,6 @@ need_command
 command -v python3 >/dev/null || skip "python3 is not there for JSON and the server"
 unset FATHOM_DATA FATHOM_MIRROR http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY
 export XDG_CACHE_HOME=$PWD/cache
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 
 # --- list: what is inside is here, the rest is not
 expect_exit 0 "$FATHOM" data list

@@ -3,13 +3,9 @@
 # labels: opencl asan-skip
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to read JSON with"
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
-[ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
+need_layer
+only_pocl
+need_opencl
 export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
 # train ARGS...: ten epochs, the state kept after the fifth.
 train() { "$FATHOM" train --data karate --layers 3 --checkpoint-every 5 --threads 1 --quiet --json "$@"; }

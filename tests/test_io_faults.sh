@@ -5,7 +5,6 @@
 # labels: asan-skip
 need_command
 export FATHOM_DEVICE=cpu
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 tried=0 fired=0 survived=0
 step=7
 [ "${FATHOM_TEST_LONG:-}" != 1 ] || step=1

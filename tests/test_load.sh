@@ -5,12 +5,11 @@
 need_command
 cells=300 epochs=20000
 [ "${FATHOM_TEST_LONG:-}" != 1 ] || cells=2000 epochs=100000
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 # shellcheck disable=SC2046
 trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT
 
 # --- 24 at once on one OpenCL device: all of them end well, with the same numbers
-[ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+only_pocl
 if "$FATHOM" devices 2>/dev/null | grep -q opencl:0; then
     "$FATHOM" train --device opencl:0 --data karate --layers 2 --epochs 3 --quiet --out warm >/dev/null
     for i in $(seq 24); do

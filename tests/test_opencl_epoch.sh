@@ -3,8 +3,7 @@
 # table of --profile.
 # labels: opencl asan-skip
 need_command
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+need_opencl
 command -v python3 >/dev/null || skip "python3 is not there to read JSON with"
 
 # epoch DATA MODEL LAYERS: runs six epochs and checks their costs.

@@ -2,8 +2,7 @@
 # build error shows the device's own log with file and line, and a folder that cannot be trusted is refused.
 # labels: opencl asan-skip
 need_command
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+need_opencl
 mkdir kernels
 cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
 export FATHOM_CL_DIR=$TEST_TMP/kernels

@@ -3,10 +3,8 @@
 # call that fails ends in a sentence that names it.
 # labels: opencl asan-skip
 need_command
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+need_layer
+need_opencl
 export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
 
 # value WORDS: the number behind them in the report.

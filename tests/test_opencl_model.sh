@@ -5,8 +5,7 @@
 # that such a device rejects, failures are told.
 # labels: opencl asan-skip
 need_command
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
+need_layer
 "$FATHOM" devices --json >list 2>/dev/null
 grep -q '"opencl:0"' list || skip "no OpenCL device; pocl-opencl-icd brings one"
 export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report

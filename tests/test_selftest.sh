@@ -3,8 +3,7 @@
 # named, and everything else is tested all the same.
 # labels: opencl asan-skip
 need_command
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
+need_layer
 [ -e /etc/OpenCL/vendors/pocl.icd ] || skip "PoCL is not installed; pocl-opencl-icd brings it"
 mkdir vendors
 cp /etc/OpenCL/vendors/pocl.icd vendors/

@@ -2,8 +2,7 @@
 # is trained, what does not is refused in a sentence with exit code 6, no signal, nothing left alive.
 # labels: opencl asan-skip
 need_command
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
+need_layer
 [ -f /etc/OpenCL/vendors/pocl.icd ] || skip "no PoCL, whose memory can be limited; pocl-opencl-icd brings it"
 export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd POCL_MEMORY_LIMIT=1 OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
 "$FATHOM" devices 2>/dev/null | grep -q opencl:0 || skip "no OpenCL device"

@@ -6,8 +6,6 @@ export FATHOM_DEVICE=cpu
 # shellcheck disable=SC2046
 trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT # nothing of a failed test goes on running
 
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 # train ARGS...: a small run that takes moments.
 train() { "$FATHOM" train --data karate --layers 3 --threads 1 "$@"; }
 lines() { sed 's/,"ms":.*//' "$1/epochs.jsonl"; }

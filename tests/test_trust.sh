@@ -5,7 +5,6 @@
 need_command
 unset FATHOM_DATA FATHOM_MIRROR http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY
 mode() { stat -c %a "$1"; }
-same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 umask 022
 tried=0
 

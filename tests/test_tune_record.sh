@@ -2,10 +2,8 @@
 # record says work-groups of 16, and the layer between loader and driver tells which were launched.
 # labels: opencl asan-skip
 need_command
-layer=$BUILD_DIR/tests/ocl_layer.so
-[ -f "$layer" ] || skip "built without OpenCL"
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+need_layer
+need_opencl
 forge_record 16 4 64
 export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
 

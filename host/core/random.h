@@ -11,8 +11,8 @@
 
 typedef enum random_stream {
     RANDOM_WEIGHTS = 1,   /* initial parameters; layer = number of the parameter */
-    RANDOM_DROPOUT = 2,   /* masks on layer inputs; element = index of the stored entry */
-    RANDOM_ATTENTION = 3, /* masks on attention weights; element = entry of the graph */
+    RANDOM_DROPOUT = 2,   /* masks on layer inputs; element = stored entry, as it lies on the device */
+    RANDOM_ATTENTION = 3, /* masks on attention weights; element = entry of the graph there */
     RANDOM_SPLIT = 4,     /* training and validation nodes; layer = class */
     RANDOM_MISSING = 5,   /* rows whose features are lost; element = row */
     RANDOM_SYNTHETIC = 6, /* made graphs, labels and features; layer = what is drawn */

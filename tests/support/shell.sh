@@ -37,6 +37,29 @@ need_command() {
     [ -x "${FATHOM:-}" ] || skip "the command is not built"
 }
 
+# need_layer: for tests that count OpenCL calls or let them fail; $layer is the library that does.
+need_layer() {
+    layer=$BUILD_DIR/tests/ocl_layer.so
+    [ -f "$layer" ] || skip "built without OpenCL"
+}
+
+# only_pocl: PoCL's device alone, where it is installed.
+only_pocl() {
+    [ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+}
+
+# need_opencl: some OpenCL device; ./list has them all.
+need_opencl() {
+    "$FATHOM" devices >list 2>/dev/null
+    grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+}
+
+# field EXPRESSION FILE: of the JSON document d in it.
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "$2"; }
+
+# same GOT WANTED WHAT
+same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
+
 # forge_record GROUP COLUMNS OWN_GEMM: from here on the cache is ./cache, and in it a record as `fathom tune` keeps it of
 # opencl:0; compiled kernels stay where other tests find them.
 forge_record() {
