@@ -220,6 +220,12 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows,
     const float *s = row(a->s, rows.begin) + g, *y = a->y.buf ? row(a->y, rows.begin) + i * VW : NULL;
     for (int64_t v = 0; v < rows.end - rows.begin; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
         vf x = vf_load_n(h, part), gradient = gradient_at(go, y ? y + v * a->y.ld : NULL, part, a->scale);
+        if (g == 0) {
+            ask_for(h, a->h.ld);
+            ask_for(s, a->s.ld);
+            if (y)
+                ask_for(y + v * a->y.ld, a->y.ld);
+        }
         for (int c = 0; c < count; c++)
             sum[c] += gradient * (s[c] * x - middle[c]);
         db += gradient;
