@@ -42,23 +42,22 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *p
         alpha[ao + (has_eid ? eid[eo + e] : e)] /= sum;
 }
 
-/* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge.
- * Shapes: ge and alpha 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
+/* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge; mask is
+ * `scale` where `kept`, the masked alpha, is not 0.   Shapes: ge, alpha and kept 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
  * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns as above, then entries
  * rising. */
 __kernel void gat_backward_edges(__global float *ge, long geo, __global float *gt, long gto, __global const long *ptr,
                                  long po, __global const int *idx, long io, __global const int *eid, long eo,
-                                 uint has_eid, __global const float *alpha, long ao, __global const float *s, long so,
-                                 __global const float *t, long to, __global const float *gy, long gyo, long gyld,
-                                 __global const float *z, long zo, long zld, uint rows, uint d, act_args drop,
-                                 float slope) {
+                                 uint has_eid, __global const float *alpha, long ao, __global const float *kept,
+                                 long ko, uint has_kept, __global const float *s, long so, __global const float *t,
+                                 long to, __global const float *gy, long gyo, long gyld, __global const float *z,
+                                 long zo, long zld, uint rows, uint d, float scale, float slope) {
     ulong v = get_global_id(0);
     if (v >= rows)
         return;
-    long begin = ptr[po + (long)v], end = ptr[po + (long)v + 1], held = -1;
+    long begin = ptr[po + (long)v], end = ptr[po + (long)v + 1];
     __global const float *g = gy + gyo + (long)v * gyld;
     float here = t[to + (long)v], mean = 0.0f, sum = 0.0f;
-    bits4 bits = {0, 0};
     for (long e = begin; e < end; e++) {
         long id = has_eid ? eid[eo + e] : e;
         __global const float *row = z + zo + (long)idx[io + e] * zld;
@@ -66,13 +65,8 @@ __kernel void gat_backward_edges(__global float *ge, long geo, __global float *g
         for (uint j = 0; j < d; j += COLUMNS)
             sums = fma(load_wide(g, j, d), load_wide(row, j, d), sums);
         float q = sum_wide(sums);
-        if (drop.drop) {
-            if (id >> 2 != held) {
-                held = id >> 2;
-                bits = drop_bits(drop, (ulong)held);
-            }
-            q = pick(bits, (uint)id & 3) < drop.threshold ? 0.0f : q * drop.scale;
-        }
+        if (has_kept)
+            q = kept[ko + id] != 0.0f ? q * scale : 0.0f;
         ge[geo + id] = q;
         mean += alpha[ao + id] * q;
     }

@@ -35,6 +35,7 @@ static case_job *valid_on(be_device *where, be_op op) {
                       .kind = 1,
                       .a = 1.0f,
                       .b = 1.0f,
+                      .rate = 0.5f,
                       .graph = GRAPH_LOOPS,
                       .relu = true,
                       .bound = 1e-7};

@@ -14,7 +14,7 @@ static const op_case large[] = {
     CASE(fill, "large", EXACT, .n = 5003, .d = 16, .a = 2.0f),
     CASE(copy, "large", EXACT, .n = 5003, .d = 16),
     CASE(gemm, "large", LONG_SUM, .n = 64, .d = 16, .k = 5003, .a = 1.0f, .b = 1.0f, .flags = CASE_TA),
-    CASE(spmm, "large", LONG_SUM, .n = 5003, .d = 16, .a = 1.0f, .rate = 0.5f, .graph = GRAPH_HUB),
+    CASE(spmm, "large", LONG_SUM, .n = 5003, .d = 16, .a = 1.0f, .graph = GRAPH_HUB),
     CASE(gat_scores, "large", SUM, .n = 5003, .d = 16),
     CASE(gat_softmax, "large", LONG_SUM, .n = 5003, .a = 1.0f, .graph = GRAPH_HUB),
     CASE(gat_backward_edges, "large", LONG_SUM, .n = 3001, .d = 16, .rate = 0.5f, .graph = GRAPH_HUB),

@@ -96,7 +96,6 @@ static int64_t most_launches(be_op op) {
     case BE_OP_gat_backward_scores:
         return 4;
     case BE_OP_norm_sums:
-    case BE_OP_spmm: /* with dropout and no values: ones, their mask, the product */
     case BE_OP_pair_fold_sparse:
         return 3;
     case BE_OP_gemm:

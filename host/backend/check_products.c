@@ -100,7 +100,6 @@ fathom_status be_check_spmm(const be_device *dev, const be_spmm_args *a) {
     rule_mat_optional(&r, "z", a->z, a->a.rows, a->x.cols);
     if (a->val.buf && a->a.nnz > 0)
         rule_vec(&r, "val", a->val, a->a.nnz);
-    rule_drop(&r, &a->drop, a->a.nnz, 1);
     rule_output(&r, "y", a->y, "z");
     END;
 }
@@ -152,11 +151,12 @@ fathom_status be_check_gat_backward_edges(const be_device *dev, const be_gat_bac
     rule_vec(&r, "ge", a->ge, a->a.nnz);
     rule_vec(&r, "gt", a->gt, a->a.rows);
     rule_vec(&r, "alpha", a->alpha, a->a.nnz);
+    if (a->kept.buf)
+        rule_vec(&r, "kept", a->kept, a->a.nnz);
     rule_vec(&r, "s", a->s, a->a.cols);
     rule_vec(&r, "t", a->t, a->a.rows);
     rule_mat(&r, "gy", a->gy, a->a.rows, 0);
     rule_mat(&r, "z", a->z, a->a.cols, a->gy.cols);
-    rule_drop(&r, &a->drop, a->a.nnz, 1);
     rule_output(&r, "ge", a->ge, NULL);
     rule_output(&r, "gt", a->gt, NULL);
     END;

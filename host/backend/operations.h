@@ -116,8 +116,8 @@ typedef struct be_gemm_args {
     float alpha, beta;
 } be_gemm_args;
 
-/* y_r = alpha sum_{e in row r} w(e) x_{idx[e]} + beta z_r
- * with w(e) = val[id] * mask(id), id the entry's id; a is R x K, x is K x d, y and
+/* y_r = alpha sum_{e in row r} val[id] x_{idx[e]} + beta z_r
+ * with id the entry's id; a is R x K, x is K x d, y and
  * z are R x d. val: 1 x (number of ids) [optional: all ones]; z [optional] and
  * may be y (accumulate). A row without entries gives beta z_r.
  * Graph aggregation; sparse features times weights; with the transpose,
@@ -127,7 +127,6 @@ typedef struct be_spmm_args {
     be_mat y;
     be_csr a, at;
     be_mat val, x, z;
-    be_drop drop;
     float alpha, beta;
 } be_spmm_args;
 
@@ -164,13 +163,13 @@ typedef struct be_gat_softmax_args {
  *   q_vu  = mask_vu <gy_v, z_u>
  *   ge_vu = alpha_vu (q_vu - sum_w alpha_vw q_vw) leakyrelu'(s_u + t_v)
  *   gt_v  = sum_u ge_vu
- * ge 1 x nnz by entry id, gt 1 x n, gy and z n x d. leakyrelu'(0) = slope. */
+ * kept [optional: mask = 1]: mask alpha, 1 x nnz; mask is `scale` where it is not 0, else 0 (where alpha is 0 so is ge,
+ * whatever the mask). ge and alpha 1 x nnz by entry id, gt 1 x n, gy and z n x d. leakyrelu'(0) = slope. */
 typedef struct be_gat_backward_edges_args {
     be_mat ge, gt;
     be_csr a;
-    be_mat alpha, s, t, gy, z;
-    be_drop drop;
-    float slope;
+    be_mat alpha, kept, s, t, gy, z;
+    float scale, slope;
 } be_gat_backward_edges_args;
 
 /* gs_u = sum over row u of the transpose of ge[id]; gs is 1 x rows. */

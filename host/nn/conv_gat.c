@@ -34,6 +34,8 @@ static void plan(nn_model *m, nn_acts *acts, int64_t width) {
     nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->s, 1, n);
     nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->t, 1, n);
     nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->alpha, 1, m->shape.entries);
+    if (m->config.dropout > 0.0 && acts != m->acts + m->config.layers)
+        nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->kept, 1, m->shape.entries);
     if (acts == m->acts) { /* once for all layers */
         nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->ge, 1, m->shape.entries);
         nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->gs, 1, n);
@@ -54,10 +56,11 @@ static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
         m->dev, &(be_gat_scores_args){.s = o.s, .t = o.t, .z = o.p, .a_src = l->w.att_src, .a_dst = l->w.att_dst}));
     TRY(be_gat_softmax(m->dev,
                        &(be_gat_softmax_args){.alpha = o.alpha, .a = m->in->a, .s = o.s, .t = o.t, .slope = NN_SLOPE}));
-    return be_spmm(
-        m->dev,
-        &(be_spmm_args){
-            .y = o.z, .a = m->in->a, .val = o.alpha, .x = o.p, .drop = attention_drop(m, pass, k), .alpha = 1.0f});
+    be_drop drop = attention_drop(m, pass, k);
+    be_mat kept = drop.rate > 0.0f ? o.kept : o.alpha;
+    if (drop.rate > 0.0f)
+        TRY(be_activate(m->dev, &(be_activate_args){.y = kept, .x = o.alpha, .act = {.drop = drop}}));
+    return be_spmm(m->dev, &(be_spmm_args){.y = o.z, .a = m->in->a, .val = kept, .x = o.p, .alpha = 1.0f});
 }
 
 static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
@@ -69,15 +72,16 @@ static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
                                                                     .gt = m->gt,
                                                                     .a = m->in->a,
                                                                     .alpha = o->alpha,
+                                                                    .kept = o->kept,
                                                                     .s = o->s,
                                                                     .t = o->t,
                                                                     .gy = m->flow,
                                                                     .z = o->p,
-                                                                    .drop = drop,
+                                                                    .scale = drop.scale,
                                                                     .slope = NN_SLOPE}));
     TRY(be_gat_edge_sums(m->dev, &(be_gat_edge_sums_args){.gs = m->gs, .at = m->in->at, .ge = m->ge}));
-    TRY(be_spmm(m->dev,
-                &(be_spmm_args){.y = gp, .a = m->in->at, .val = o->alpha, .x = m->flow, .drop = drop, .alpha = 1.0f}));
+    be_mat kept = drop.rate > 0.0f ? o->kept : o->alpha;
+    TRY(be_spmm(m->dev, &(be_spmm_args){.y = gp, .a = m->in->at, .val = kept, .x = m->flow, .alpha = 1.0f}));
     TRY(be_gat_backward_scores(m->dev, &(be_gat_backward_scores_args){.gz = gp,
                                                                       .ga_src = l->g.att_src,
                                                                       .ga_dst = l->g.att_dst,

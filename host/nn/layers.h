@@ -29,6 +29,7 @@ typedef struct nn_acts {
     be_mat p;         /* n x out: GAT: projected; GCNII: before its weight */
     be_mat s, t;      /* 1 x n: attention scores */
     be_mat alpha;     /* 1 x entries: attention */
+    be_mat kept;      /* 1 x entries: what dropout leaves of it; training alone */
     be_mat assign;    /* n x G */
     be_mat mean, var; /* 1 x d, or G x d */
 } nn_acts;

@@ -38,23 +38,29 @@ fathom_status build_gat_backward_edges(case_job *job, const op_case *c) {
     tensor *s = in(job, "s", 1, c->n), *t = in(job, "t", 1, c->n);
     tensor *gy = in(job, "gy", c->n, c->d), *z = in(job, "z", c->n, c->d);
     be_drop drop = case_drop(c);
+    tensor *kept = drop.rate > 0.0f ? in(job, "kept", 1, g.nnz) : NULL;
     TRY(job->status);
     for (int64_t v = 0; c->flags & CASE_CONSTANT && v < c->n; v += 2)
         s->v[v] = t->v[v] = 0; /* among even nodes a score is exactly 0, where leakyrelu' is the slope */
     ref_csr a = oracle_csr(&g);
     ref_gat_softmax(alpha->v, &a, s->v, t->v, (double)SLOPE);
     round_to_float(alpha);
+    for (int64_t i = 0; kept && i < g.nnz; i++)
+        kept->v[i] = alpha->v[i] * ref_keep(&drop, i);
+    if (kept)
+        round_to_float(kept);
     ref_gat_backward_edges(ge->want, gt->want, &a, alpha->v, s->v, t->v, gy->v, z->v, &drop, (double)SLOPE, c->d);
     TRY(job_place(job));
     job->args.gat_backward_edges = (be_gat_backward_edges_args){.ge = mat(ge),
                                                                 .gt = mat(gt),
                                                                 .a = csr(&g),
                                                                 .alpha = mat(alpha),
+                                                                .kept = mat(kept),
                                                                 .s = mat(s),
                                                                 .t = mat(t),
                                                                 .gy = mat(gy),
                                                                 .z = mat(z),
-                                                                .drop = drop,
+                                                                .scale = drop.scale,
                                                                 .slope = SLOPE};
     return FATHOM_OK;
 }

@@ -29,12 +29,12 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
     }
     tensor *val = c->flags & CASE_BARE ? NULL : in(job, "val", 1, g.nnz), *x = in(job, "x", cols, c->d);
     tensor *z = c->b != 0.0f ? in(job, "z", c->n, c->d) : NULL;
-    be_drop drop = case_drop(c);
+    be_drop none = {0};
     TRY(job->status);
     if (c->flags & CASE_ALIAS)
         alias(y, z);
     ref_csr a = oracle_csr(&g);
-    ref_spmm(y->want, &a, values(val), x->v, values(z), &drop, (double)c->a, (double)c->b, c->d);
+    ref_spmm(y->want, &a, values(val), x->v, values(z), &none, (double)c->a, (double)c->b, c->d);
     TRY(job_place(job));
     job->args.spmm = (be_spmm_args){.y = mat(y),
                                     .a = csr(&g),
@@ -42,7 +42,6 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
                                     .val = mat(val),
                                     .x = mat(x),
                                     .z = mat(z),
-                                    .drop = drop,
                                     .alpha = c->a,
                                     .beta = c->b};
     return FATHOM_OK;

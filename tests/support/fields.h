@@ -44,7 +44,7 @@ static const field fields[] = {
     OUT(gat_scores, s, ""), OUT(gat_scores, t, ""), IN(gat_scores, z), IN(gat_scores, a_src), IN(gat_scores, a_dst),
     OUT(gat_softmax, alpha, ""), CSR(gat_softmax, a), IN(gat_softmax, s), IN(gat_softmax, t),
     OUT(gat_backward_edges, ge, ""), OUT(gat_backward_edges, gt, ""), CSR(gat_backward_edges, a),
-    IN(gat_backward_edges, alpha), IN(gat_backward_edges, s), IN(gat_backward_edges, t), IN(gat_backward_edges, gy),
+    IN(gat_backward_edges, alpha), IN_OPTIONAL(gat_backward_edges, kept), IN(gat_backward_edges, s), IN(gat_backward_edges, t), IN(gat_backward_edges, gy),
     IN(gat_backward_edges, z),
     OUT(gat_edge_sums, gs, ""), CSR(gat_edge_sums, at), IN(gat_edge_sums, ge),
     OUT(gat_backward_scores, gz, ""), OUT(gat_backward_scores, ga_src, ""), OUT(gat_backward_scores, ga_dst, ""),

@@ -164,7 +164,6 @@ static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE
 #define SCRATCH(dev, at) ocl_mem((dev)->scratch), ocl_i64(at)      /* a place in the scratch, in floats */
 #define CSR(a) VEC((a).ptr), VEC((a).idx), VEC((a).eid), ocl_u32((a).eid.buf != NULL)
 #define ACT(a) ocl_act(ocl_act_of(a))
-#define DROP(d) ocl_act(ocl_act_of((be_act){.drop = (d)}))
 #define LOCAL_FLOATS(dev, kernel) ocl_local((dev)->group[kernel] * sizeof(cl_float)) /* after ocl_need */
 
 act_args ocl_act_of(be_act act);

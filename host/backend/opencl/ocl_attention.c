@@ -12,8 +12,9 @@ fathom_status ocl_gat_softmax(ocl_device *dev, const be_gat_softmax_args *a) {
 }
 
 fathom_status ocl_gat_backward_edges(ocl_device *dev, const be_gat_backward_edges_args *a) {
-    return OCL_RUN(dev, K_gat_backward_edges, a->a.rows, VEC(a->ge), VEC(a->gt), CSR(a->a), VEC(a->alpha), VEC(a->s),
-                   VEC(a->t), MAT(a->gy), MAT(a->z), U32(a->a.rows), U32(a->z.cols), DROP(a->drop), F32(a->slope));
+    return OCL_RUN(dev, K_gat_backward_edges, a->a.rows, VEC(a->ge), VEC(a->gt), CSR(a->a), VEC(a->alpha), VEC(a->kept),
+                   U32(a->kept.buf != NULL), VEC(a->s), VEC(a->t), MAT(a->gy), MAT(a->z), U32(a->a.rows),
+                   U32(a->z.cols), F32(a->scale), F32(a->slope));
 }
 
 fathom_status ocl_gat_edge_sums(ocl_device *dev, const be_gat_edge_sums_args *a) {

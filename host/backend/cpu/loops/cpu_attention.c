@@ -92,23 +92,11 @@ OP(gat_softmax) {
     }
 }
 
-/* The attention mask as factors by entry id, in scratch; NULL when nothing is dropped. */
-static const float *edge_factors(const cpu_team *team, const be_drop *drop, int64_t nnz) {
-    if (drop->rate == 0.0f)
-        return NULL;
-    char *scratch = team->scratch;
-    float *keep = take(&scratch, nnz);
-    span ids = row_share(team, nnz);
-    drop_factors(keep + ids.begin, drop, ids.begin, ids.end - ids.begin);
-    cpu_barrier(team);
-    return keep;
-}
-
 typedef struct edges_view { /* what the loops over entries need, out of the arguments */
     const int64_t *ptr;
     const int32_t *idx, *order, *id; /* id: NULL when entries are their own */
-    const float *s, *t, *alpha, *keep, *gy, *z;
-    float *ge, *gt, slope[2];
+    const float *s, *t, *alpha, *kept, *gy, *z;
+    float *ge, *gt, mask[2], slope[2]; /* by a truth, where a jump would be guessed wrong half of the time */
     int64_t ldgy, ldz, d;
 } edges_view;
 
@@ -122,8 +110,8 @@ INLINE float edge_products(const edges_view *w, int64_t v, const int width) {
         int64_t id = w->id ? w->id[e] : e;
         const float *z = w->z + w->idx[e] * w->ldz;
         float q = width == 1 ? vf_sum(held * vf_load_n(z, (int)w->d)) : dot(gy, z, w->d);
-        if (w->keep)
-            q *= w->keep[id];
+        if (w->kept)
+            q *= w->mask[w->kept[id] != 0.0f];
         w->ge[id] = q;
         mean += w->alpha[id] * q;
     }
@@ -145,10 +133,7 @@ INLINE void edge_sweep(const edges_view w, span rows, const int width) {
     }
 }
 
-SCRATCH(gat_backward_edges) {
-    (void)threads;
-    return a->drop.rate > 0.0f ? floats_bytes(a->a.nnz) : 0;
-}
+NO_SCRATCH(gat_backward_edges)
 OP(gat_backward_edges) {
     const edges_view w = {.ptr = csr_ptr(&a->a),
                           .idx = csr_idx(&a->a),
@@ -157,11 +142,12 @@ OP(gat_backward_edges) {
                           .s = data(a->s),
                           .t = data(a->t),
                           .alpha = data(a->alpha),
-                          .keep = edge_factors(team, &a->drop, a->a.nnz),
+                          .kept = data(a->kept),
                           .gy = data(a->gy),
                           .z = data(a->z),
                           .ge = data(a->ge),
                           .gt = data(a->gt),
+                          .mask = {0.0f, a->scale},
                           .slope = {a->slope, 1.0f},
                           .ldgy = a->gy.ld,
                           .ldz = a->z.ld,

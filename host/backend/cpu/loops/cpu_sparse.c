@@ -160,28 +160,14 @@ static void spmm_scatter(const cpu_team *team, const be_spmm_args *a, const floa
 
 /* ---- the operations ---- */
 
-/* With dropout the weights of all ids are made first, side by side, so that the
- * generator runs on whole vectors and a transpose only looks them up. */
 SCRATCH(spmm) {
     (void)threads;
-    size_t sums = by_transpose(a) ? floats_bytes(a->y.rows * narrow_width(a->x.cols)) : 0;
-    return sums + (a->drop.rate > 0.0f ? floats_bytes(a->a.nnz) : 0);
+    return by_transpose(a) ? floats_bytes(a->y.rows * narrow_width(a->x.cols)) : 0;
 }
 OP(spmm) {
     const float *weight = a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL;
-    char *scratch = team->scratch;
-    if (a->drop.rate > 0.0f) {
-        float *dropped = take(&scratch, a->a.nnz);
-        span ids = row_share(team, a->a.nnz);
-        drop_factors(dropped + ids.begin, &a->drop, ids.begin, ids.end - ids.begin);
-        if (weight)
-            for (int64_t i = ids.begin; i < ids.end; i++)
-                dropped[i] *= weight[i];
-        cpu_barrier(team);
-        weight = dropped;
-    }
     if (by_transpose(a)) {
-        spmm_scatter(team, a, weight, (float *)(void *)scratch);
+        spmm_scatter(team, a, weight, (float *)(void *)team->scratch);
         return;
     }
     spmm_view s = view_of(&a->a, weight, a->x);
