@@ -31,15 +31,20 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *p
         return;
     long begin = ptr[po + (long)v], end = ptr[po + (long)v + 1];
     float here = t[to + (long)v], most = -INFINITY, sum = 0.0f;
-    for (long e = begin; e < end; e++)
-        most = fmax(most, leaky(s[so + idx[io + e]] + here, slope));
     for (long e = begin; e < end; e++) {
-        float p = exp_one(leaky(s[so + idx[io + e]] + here, slope) - most);
-        alpha[ao + (has_eid ? eid[eo + e] : e)] = p;
+        float score = leaky(s[so + idx[io + e]] + here, slope);
+        alpha[ao + (has_eid ? eid[eo + e] : e)] = score;
+        most = fmax(most, score);
+    }
+    for (long e = begin; e < end; e++) {
+        long id = has_eid ? eid[eo + e] : e;
+        float p = exp_one(alpha[ao + id] - most);
+        alpha[ao + id] = p;
         sum += p;
     }
+    float over = 1.0f / sum;
     for (long e = begin; e < end; e++)
-        alpha[ao + (has_eid ? eid[eo + e] : e)] /= sum;
+        alpha[ao + (has_eid ? eid[eo + e] : e)] *= over;
 }
 
 /* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge; mask is
@@ -65,8 +70,8 @@ __kernel void gat_backward_edges(__global float *ge, long geo, __global float *g
         for (uint j = 0; j < d; j += COLUMNS)
             sums = fma(load_wide(g, j, d), load_wide(row, j, d), sums);
         float q = sum_wide(sums);
-        if (has_kept)
-            q = kept[ko + id] != 0.0f ? q * scale : 0.0f;
+        if (has_kept) /* no jump: half of them would be guessed wrong */
+            q *= scale * (float)(kept[ko + id] != 0.0f);
         ge[geo + id] = q;
         mean += alpha[ao + id] * q;
     }

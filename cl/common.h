@@ -9,8 +9,9 @@
 
 #include "args.h"
 
-/* i / cols; 64-bit division only where it must be. */
-static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : (uint)i / cols; }
+/* i / cols; 64-bit division only where it must be, and none where a row is one vector, as in a narrow layer on a CPU. */
+static inline uint part_of(uint i, uint cols) { return cols == 1 ? i : i / cols; }
+static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : part_of((uint)i, cols); }
 
 /* 1 / n, corrected once: a division may be off by 2.5 ulp, but one row minus its mean must be 0. */
 static inline float inverse_of(uint n) {
@@ -145,6 +146,8 @@ static inline __attribute__((always_inline)) wide load_inside(__global const flo
                                                               __global const float *stop) {
     if (j + 16 <= d)
         return vload16(0, row + j);
+    if (j + 8 >= d && row + j + 8 <= stop) /* sixteen would lie in two lines of the cache */
+        return (wide)(select(vload8(0, row + j), (float8)(0.0f), LANES.lo >= (int)(d - j)), (float8)(0.0f));
     if (row + j + 16 <= stop)
         return select(vload16(0, row + j), (wide)(0.0f), LANES >= (int)(d - j));
     return load_rest(row, j, d);

@@ -23,14 +23,20 @@ __kernel void sum_blocks(__global float *p, long po, __global const float *x, lo
     store_wide(sum, p + po + (long)(b * d), j, d);
 }
 
-/* Computes: out_i = sum_b p[b][i], added to what out held when `add`.   Shapes: out 1 x len, p blocks x stride.
- * Launch: one item per COLUMNS entries.   Order: blocks rising. */
-__kernel void sum_combine(__global float *out, long oo, __global const float *p, long po, long stride, uint len,
-                          uint blocks, uint add) {
+/* Computes: out_i = sum_b p[b][i], also_i = sum_b p[b][len + i], added to what they held when `add`.
+ * Shapes: out and also 1 x len, p blocks x stride.   Launch: one item per COLUMNS entries; two layers for both, one for
+ * `out` alone.   Order: blocks rising. */
+__kernel void sum_combine(__global float *out, long oo, __global float *also, long ao, __global const float *p, long po,
+                          long stride, uint len, uint blocks, uint add) {
     ulong i = COLUMNS * (ulong)get_global_id(0);
     if (i >= len)
         return;
     uint j = (uint)i;
+    if (get_global_id(1)) {
+        out = also;
+        oo = ao;
+        po += len;
+    }
     wide sum = (wide)(0.0f);
     for (uint b = 0; b < blocks; b++)
         sum += load_wide(p + po + (long)b * stride, j, len);

@@ -85,7 +85,7 @@ __kernel void aggregate(__global float *y, long yo, long yld, __global float *p,
         __global float *left = has_p ? p + pofs + (long)first * pld : sums;
         long ld = has_p ? pld : (long)d;
         for (uint i = me; i < here * down; i += size) {
-            uint r = i / down, j = COLUMNS * (i - r * down);
+            uint r = part_of(i, down), j = COLUMNS * (i - r * down);
             long e = ptr[po + (long)(first + r)], last = ptr[po + (long)(first + r) + 1];
             wide sum = j + COLUMNS <= d
                            ? sum_entries(idx, eid, has_eid, val, has_val, x, xld, j, d, true, stop, e, last)
@@ -94,7 +94,7 @@ __kernel void aggregate(__global float *y, long yo, long yld, __global float *p,
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
         for (uint i = me; i < (here + 3) / 4 * across; i += size) {
-            uint r = i / across * 4, j = COLUMNS * (i % across), tall = min(4u, here - r);
+            uint tile = part_of(i, across), r = 4 * tile, j = COLUMNS * (i - tile * across), tall = min(4u, here - r);
             __global const float *a0 = left + (long)r * ld, *a1 = a0 + (tall > 1 ? ld : 0),
                                  *a2 = a0 + (tall > 2 ? 2 * ld : 0), *a3 = a0 + (tall > 3 ? 3 * ld : 0),
                                  *row = packed + j;

@@ -94,11 +94,10 @@ static void masks_are_those_of_the_host(void) {
 static int64_t most_launches(be_op op) {
     switch (op) {
     case BE_OP_gat_backward_scores:
-        return 4;
-    case BE_OP_norm_sums:
     case BE_OP_pair_fold_sparse:
         return 3;
     case BE_OP_gemm:
+    case BE_OP_norm_sums:
     case BE_OP_col_sum:
     case BE_OP_col_stats:
     case BE_OP_pair_apply:

@@ -14,8 +14,8 @@ struct tune_options {
     double seconds;
 };
 
-/* Group sizes that are tried; the first is the back end's own choice. */
-static const int groups[] = {64, 16, 32, 128, 256};
+/* Group sizes that are tried; 0 is the back end's own choice. */
+static const int groups[] = {0, 16, 32, 64, 128, 256};
 /* Columns of a row that a work-item takes at once; the back end chooses by the kind of device. */
 static const int columns[] = {4, 16};
 /* Widths of layers whose product is tried both ways. */
@@ -76,7 +76,10 @@ static fathom_status tune_group(struct found *found, const be_list *list, int ro
         be_device *dev = NULL;
         if (info->max_group_size > 0 && groups[i] > info->max_group_size)
             continue;
-        progress("%s: work-groups of %d", info->word, groups[i]);
+        if (groups[i] == 0)
+            progress("%s: work-groups as usual", info->word);
+        else
+            progress("%s: work-groups of %d", info->word, groups[i]);
         TRY(open_with(&dev, list, row, (be_tuning){.group = groups[i], .columns = found->tuning.columns}));
         fathom_status status = time_steps(&found->group_s[i], dev, allowed);
         be_close(dev);
@@ -84,10 +87,10 @@ static fathom_status tune_group(struct found *found, const be_list *list, int ro
     }
     int best = 0;
     for (int i = 1; i < GROUPS; i++)
-        if (found->group_s[i] > 0 && (found->group_s[0] == 0 || tune_faster(found->group_s[i], found->group_s[0])) &&
+        if (found->group_s[i] > 0 && tune_faster(found->group_s[i], found->group_s[0]) &&
             (best == 0 || found->group_s[i] < found->group_s[best]))
             best = i;
-    found->tuning.group = best == 0 ? 0 : groups[best];
+    found->tuning.group = groups[best];
     return FATHOM_OK;
 }
 
@@ -136,9 +139,13 @@ static void print_found(const be_info *info, const struct found *found) {
     if (found->tuning.columns == 0)
         printf("  columns at once: no difference beyond noise, the device's own choice is used\n");
     for (int i = 0; i < GROUPS; i++)
-        if (found->group_s[i] > 0)
-            printf("  work-groups of %-4d %10s%s\n", groups[i], bench_time_text(found->group_s[i]),
-                   groups[i] == (found->tuning.group ? found->tuning.group : groups[0]) ? "  <- used" : "");
+        if (found->group_s[i] > 0) {
+            char size[16] = "as usual";
+            if (groups[i] > 0)
+                snprintf(size, sizeof size, "of %d", groups[i]);
+            printf("  work-groups %-8s %9s%s\n", size, bench_time_text(found->group_s[i]),
+                   groups[i] == found->tuning.group ? "  <- used" : "");
+        }
     for (int i = 0; i < SIDES; i++)
         printf("  product of width %-4d own kernel %10s, CLBlast %10s\n", sides[i], bench_time_text(found->own_s[i]),
                bench_time_text(found->clblast_s[i]));
@@ -150,8 +157,8 @@ static void found_to_json(struct json *doc, const be_info *info, const struct fo
     json_text(doc, "word", info->word);
     json_text(doc, "name", info->name);
     json_text(doc, "driver", info->driver);
-    json_int(doc, "group", found->tuning.group ? found->tuning.group : groups[0]);
-    json_int(doc, "columns", found->tuning.columns); /* 0: the back end's own choice */
+    json_int(doc, "group", found->tuning.group);     /* 0: the back end's own choice */
+    json_int(doc, "columns", found->tuning.columns); /* as well */
     json_int(doc, "own_gemm", found->tuning.own_gemm);
     json_open_array(doc, "groups");
     for (int i = 0; i < GROUPS; i++) {

@@ -195,8 +195,10 @@ typedef struct ocl_blocks {
 ocl_blocks ocl_cut(int64_t n, int64_t width);
 /* The same for work-groups that fill a room of `width` floats of scratch before they begin: at most dev->rooms. */
 ocl_blocks ocl_cut_rows(const ocl_device *dev, int64_t n, int64_t width);
-/* out_i = (add ? out_i : 0) + sum over blocks of scratch[at + b * stride + i], i < len, in block order. */
-fathom_status ocl_combine(ocl_device *dev, be_mat out, int64_t at, int64_t stride, ocl_blocks blocks, bool add);
+/* out_i = (add ? out_i : 0) + sum over blocks of scratch[at + b * stride + i], i < len, in block order; `also`, if it
+ * is there, the same of the `len` floats behind. */
+fathom_status ocl_combine(ocl_device *dev, be_mat out, be_mat also, int64_t at, int64_t stride, ocl_blocks blocks,
+                          bool add);
 
 /* ---- operations ---- */
 

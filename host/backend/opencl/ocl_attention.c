@@ -30,6 +30,5 @@ fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_sco
                 VEC(a->gt), U32(n), U32(d)));
     TRY(OCL_RUN(dev, K_gat_backward_blocks, blocks.count * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->z), VEC(a->gs),
                 VEC(a->gt), U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
-    TRY(ocl_combine(dev, a->ga_src, 0, 2 * d, blocks, true));
-    return ocl_combine(dev, a->ga_dst, d, 2 * d, blocks, true);
+    return ocl_combine(dev, a->ga_src, a->ga_dst, 0, 2 * d, blocks, true);
 }

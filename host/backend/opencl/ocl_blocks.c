@@ -14,7 +14,8 @@ static ocl_blocks cut(int64_t n, int64_t width, int64_t limit) {
 ocl_blocks ocl_cut(int64_t n, int64_t width) { return cut(n, width, MOST_BLOCKS); }
 ocl_blocks ocl_cut_rows(const ocl_device *dev, int64_t n, int64_t width) { return cut(n, width, dev->rooms); }
 
-fathom_status ocl_combine(ocl_device *dev, be_mat out, int64_t at, int64_t stride, ocl_blocks blocks, bool add) {
-    return OCL_RUN(dev, K_sum_combine, ocl_across(dev, out.cols), VEC(out), SCRATCH(dev, at), I64(stride),
-                   U32(out.cols), U32(blocks.count), U32(add));
+fathom_status ocl_combine(ocl_device *dev, be_mat out, be_mat also, int64_t at, int64_t stride, ocl_blocks blocks,
+                          bool add) {
+    return OCL_RUN_2D(dev, K_sum_combine, ocl_across(dev, out.cols), also.buf ? 2 : 1, VEC(out), VEC(also),
+                      SCRATCH(dev, at), I64(stride), U32(out.cols), U32(blocks.count), U32(add));
 }

@@ -26,8 +26,7 @@ fathom_status ocl_norm_sums(ocl_device *dev, const be_norm_sums_args *a) {
     TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * d)));
     TRY(OCL_RUN(dev, K_norm_sums_blocks, blocks.count * ocl_across(dev, d), SCRATCH(dev, 0), MAT(a->go), MAT(a->x),
                 VEC(a->mean), U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
-    TRY(ocl_combine(dev, a->db, 0, 2 * d, blocks, false));
-    return ocl_combine(dev, a->q, d, 2 * d, blocks, false);
+    return ocl_combine(dev, a->db, a->q, 0, 2 * d, blocks, false);
 }
 
 fathom_status ocl_batch_backward(ocl_device *dev, const be_batch_backward_args *a) {

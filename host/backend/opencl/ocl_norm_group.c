@@ -121,5 +121,5 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
                 SCRATCH(dev, sums), MAT(a->go), GATE(a), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), VEC(a->gamma),
                 VEC(a->u), VEC(a->db), VEC(a->q), SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(blocks.rows),
                 U32(team_of(dev, d)), F32(a->eps), F32(a->lambda)));
-    return a->gc.buf ? ocl_combine(dev, a->gc, sums, groups, blocks, true) : FATHOM_OK;
+    return a->gc.buf ? ocl_combine(dev, a->gc, (be_mat){0}, sums, groups, blocks, true) : FATHOM_OK;
 }

@@ -65,5 +65,5 @@ fathom_status ocl_col_sum(ocl_device *dev, const be_col_sum_args *a) {
     TRY(ocl_scratch(dev, be_floats(blocks.count * a->x.cols)));
     TRY(OCL_RUN(dev, K_sum_blocks, blocks.count * ocl_across(dev, a->x.cols), SCRATCH(dev, 0), MAT(a->x),
                 U32(a->x.rows), U32(a->x.cols), U32(blocks.count), U32(blocks.rows)));
-    return ocl_combine(dev, a->s, 0, a->x.cols, blocks, true);
+    return ocl_combine(dev, a->s, (be_mat){0}, 0, a->x.cols, blocks, true);
 }

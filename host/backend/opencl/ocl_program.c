@@ -12,7 +12,10 @@
 #include "backend/opencl/ocl.h"
 #include "backend/opencl/ocl_sources.h"
 
-#define GROUP 64 /* work-items in a group, where the device and the kernel allow it */
+/* Work-items in a group, where the device and the kernel allow it; fewer on a CPU, which walks those that have nothing
+ * to do as well. */
+#define GROUP 64
+#define GROUP_CPU 32
 #define MAX_TEXT (1 << 20)
 #define LONG 0.3 /* processor seconds of building after which the user is told; what is in a cache takes a third */
 
@@ -149,7 +152,8 @@ out:
 
 /* Powers of two only: reductions halve the group. */
 static fathom_status choose_group(ocl_device *dev, ocl_kernel kernel) {
-    size_t most = 0, group = dev->tuning.group > 0 ? (size_t)dev->tuning.group : GROUP;
+    size_t most = 0, usual = dev->columns == 16 ? GROUP_CPU : GROUP;
+    size_t group = dev->tuning.group > 0 ? (size_t)dev->tuning.group : usual;
     CL_TRY(dev, "clGetKernelWorkGroupInfo", kernels[kernel].name,
            clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
     while (group > 1 && (group > most || group > dev->max_group))

@@ -3,8 +3,8 @@
 
 fathom_status ocl_spmm(ocl_device *dev, const be_spmm_args *a) {
     return OCL_RUN(dev, K_spmm, a->y.rows * ocl_across(dev, a->y.cols), MAT(a->y), CSR(a->a), VEC(a->val),
-                   U32(a->val.buf != NULL), MAT(a->x), MAT(a->z), U32(a->z.buf != NULL), U32(a->y.rows),
-                   U32(a->x.rows), U32(a->y.cols), F32(a->alpha), F32(a->beta));
+                   U32(a->val.buf != NULL), MAT(a->x), MAT(a->z), U32(a->z.buf != NULL), U32(a->y.rows), U32(a->x.rows),
+                   U32(a->y.cols), F32(a->alpha), F32(a->beta));
 }
 
 #define AT_ONCE 64 /* rows, as in the kernel */
