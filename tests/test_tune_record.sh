@@ -17,7 +17,7 @@ uses() {
     plain=$(sed -n 's/^group //p' report)
     echo "$1: work-groups of $tuned by the record, $plain without"
     [ "$tuned" = 16 ] || fail "$1 launches work-groups of $tuned, the record says 16"
-    [ "$plain" = 64 ] || fail "$1 --no-tune launches work-groups of $plain"
+    [ "$plain" -gt 16 ] || fail "$1 --no-tune launches work-groups of $plain"
 }
 uses train --data karate --layers 2 --epochs 2
 expect_exit 0 "$FATHOM" train --device cpu --data karate --layers 2 --epochs 2 --out run --quiet
