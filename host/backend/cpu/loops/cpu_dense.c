@@ -51,7 +51,7 @@ static void rows_narrow(const cpu_team *team, const be_gemm_args *a, shape s) {
                                .k = s.k,
                                .alpha = a->alpha,
                                .beta = a->beta},
-                rows.end - rows.begin);
+                rows.end - rows.begin, false);
 }
 
 /* ---- C = A' B, k long: sums by blocks of k ---- */

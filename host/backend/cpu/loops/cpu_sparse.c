@@ -180,7 +180,17 @@ OP(spmm) {
     spmm_rows(s, a->x.cols, csr_share(team, &a->a));
 }
 
-/* A window of rows after the other: their sums, into p or a place that stays in the cache, then times w. */
+/* Whether m can be written by vf_stream: rows are whole vectors and begin on one. */
+INLINE bool on_vectors(be_mat m) { return m.cols % VW == 0 && m.ld % VW == 0 && (uintptr_t)data(m) % sizeof(vf) == 0; }
+
+static void stream_rows(be_mat to, span rows, const float *from) {
+    for (int64_t r = rows.begin; r < rows.end; r++)
+        for (int64_t j = 0; j < to.cols; j += VW, from += VW)
+            vf_stream(row(to, r) + j, vf_load(from));
+}
+
+/* A window of rows after the other: their sums, into p or a place that stays in the cache, then times w. Where x is far
+ * y and p are too: they would push rows of x that are still needed out of the caches. */
 SCRATCH(aggregate) {
     return (size_t)threads * (floats_bytes(a->x.cols * narrow_width(a->y.cols)) + floats_bytes(BE_ORDER * a->x.cols));
 }
@@ -190,23 +200,25 @@ OP(aggregate) {
     float *w = take(&mine, d * narrow_width(m)), *sums = take(&mine, BE_ORDER * d);
     narrow_pack(w, a->w, a->tw, d, m);
     spmm_view s = view_of(&a->a, a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL, a->x);
+    bool stream = s.far && on_vectors(a->y), stream_p = s.far && a->p.buf && on_vectors(a->p);
+    float *p = a->p.buf && !stream_p ? data(a->p) : NULL;
     span windows = csr_windows(team, &a->a);
     for (int64_t b = windows.begin; b < windows.end; b++) {
         span rows = {b * BE_ORDER, (b + 1) * BE_ORDER < a->a.rows ? (b + 1) * BE_ORDER : a->a.rows};
         s.first = rows.begin;
-        s.y = a->p.buf ? row(a->p, rows.begin) : sums;
-        s.ldy = a->p.buf ? a->p.ld : d;
+        s.y = p ? p + rows.begin * a->p.ld : sums;
+        s.ldy = p ? a->p.ld : d;
         spmm_rows(s, d, rows);
-        narrow_rows(&(narrow_view){.a = s.y,
-                                   .b = w,
-                                   .c = row(a->y, rows.begin),
-                                   .lda = s.ldy,
-                                   .ldc = a->y.ld,
-                                   .n = m,
-                                   .k = d,
-                                   .alpha = 1.0f},
-                    rows.end - rows.begin);
+        const narrow_view product = {
+            .a = s.y, .b = w, .c = row(a->y, rows.begin), .lda = s.ldy, .ldc = a->y.ld, .n = m, .k = d, .alpha = 1.0f};
+        if (stream)
+            narrow_rows(&product, rows.end - rows.begin, true);
+        else
+            narrow_rows(&product, rows.end - rows.begin, false);
+        if (stream_p)
+            stream_rows(a->p, rows, sums);
     }
+    vf_streamed();
 }
 
 NO_SCRATCH(dirichlet)

@@ -22,8 +22,10 @@ INLINE void narrow_pack(float *b, be_mat from, bool transposed, int64_t k, int64
             b[i * width + j] = j >= n ? 0.0f : transposed ? row(from, j)[i] : row(from, i)[j];
 }
 
-/* `rows` x `vectors` of c at row r, vector i0; both are constants for the compiler. */
-INLINE void narrow_tile(const narrow_view *s, int64_t r, int64_t i0, const int rows, const int vectors) {
+/* `rows` x `vectors` of c at row r, vector i0; `stream`: past the caches, where rows of c are whole vectors and begin
+ * on one. All three are constants for the compiler. */
+INLINE void narrow_tile(const narrow_view *s, int64_t r, int64_t i0, const int rows, const int vectors,
+                        const bool stream) {
     vf sum[4][2] = {{{0}}};
     int64_t width = narrow_width(s->n);
     const float *left[4], *b = s->b + i0 * VW;
@@ -43,22 +45,25 @@ INLINE void narrow_tile(const narrow_view *s, int64_t r, int64_t i0, const int r
             vf out = s->alpha * sum[v][i];
             if (s->beta != 0.0f)
                 out += s->beta * vf_row(c, s->n, i0 + i);
-            vf_row_set(c, s->n, i0 + i, out);
+            if (stream)
+                vf_stream(c + (i0 + i) * VW, out);
+            else
+                vf_row_set(c, s->n, i0 + i, out);
         }
     }
 }
 
-INLINE void narrow_rows(const narrow_view *s, int64_t rows) {
+INLINE void narrow_rows(const narrow_view *s, int64_t rows, const bool stream) {
     int64_t vectors = vf_count(s->n), r = 0;
     for (; r + 4 <= rows; r += 4)
         for (int64_t i = 0; i < vectors; i += 2)
             if (vectors - i >= 2)
-                narrow_tile(s, r, i, 4, 2);
+                narrow_tile(s, r, i, 4, 2, stream);
             else
-                narrow_tile(s, r, i, 4, 1);
+                narrow_tile(s, r, i, 4, 1, stream);
     for (; r < rows; r++)
         for (int64_t i = 0; i < vectors; i++)
-            narrow_tile(s, r, i, 1, 1);
+            narrow_tile(s, r, i, 1, 1, stream);
 }
 
 #endif

@@ -36,6 +36,19 @@ INLINE vf vf_load(const float *p) {
 
 INLINE void vf_store(float *p, vf v) { memcpy(p, &v, sizeof v); }
 
+/* A store past the caches, for more than they hold: nothing is read before it and nothing pushed out of them. p lies on
+ * a whole vector. Other threads see it behind vf_streamed. */
+#if defined(__AVX512F__)
+INLINE void vf_stream(float *p, vf v) { _mm512_stream_ps(p, (__m512)v); }
+INLINE void vf_streamed(void) { _mm_sfence(); }
+#elif defined(__AVX2__)
+INLINE void vf_stream(float *p, vf v) { _mm256_stream_ps(p, (__m256)v); }
+INLINE void vf_streamed(void) { _mm_sfence(); }
+#else
+INLINE void vf_stream(float *p, vf v) { vf_store(p, v); }
+INLINE void vf_streamed(void) {}
+#endif
+
 INLINE vf vf_set(float x) { return (vf){0} + x; }
 
 #if defined(__AVX512F__)
