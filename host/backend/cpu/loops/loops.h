@@ -44,8 +44,8 @@ INLINE const int32_t *csr_idx(const be_csr *a) { return int_data(a->idx); }
 
 /* How many rows ahead the backward pass asks for what the forward pass has left: in a deep network that is in memory,
  * and a page's end stops the processor's own reading ahead. */
-#define ROWS_AHEAD 32
-INLINE void ask_for(const float *row, int64_t ld) { __builtin_prefetch(row + ROWS_AHEAD * ld); }
+#define ROWS_AHEAD 64
+INLINE void ask_for(const float *row, int64_t ld) { __builtin_prefetch(row + ROWS_AHEAD * ld, 0, 2); }
 
 /* ---- shares of the work ---- */
 
