@@ -22,7 +22,8 @@ __kernel void gat_scores(__global float *s, long so, __global float *t, long to,
 }
 
 /* Computes: alpha[id] = softmax over row v of leakyrelu(s_u + t_v), the row's maximum subtracted.
- * Shapes: alpha 1 x nnz by entry id, s 1 x cols, t 1 x rows.   Launch: one item per row.   Order: entries rising. */
+ * Shapes: alpha 1 x nnz by entry id, s 1 x cols, t 1 x rows.   Launch: one item per row.   Memory: alpha holds the
+ * scores first.   Order: entries rising. */
 __kernel void gat_softmax(__global float *alpha, long ao, __global const long *ptr, long po, __global const int *idx,
                           long io, __global const int *eid, long eo, uint has_eid, __global const float *s, long so,
                           __global const float *t, long to, uint rows, float slope) {
@@ -48,7 +49,8 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *p
 }
 
 /* Computes: q = mask <gy_v, z_u>, ge[id] = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), gt_v = sum ge; mask is
- * `scale` where `kept`, the masked alpha, is not 0.   Shapes: ge, alpha and kept 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
+ * `scale` where `kept`, the masked alpha, is not 0.
+ * Shapes: ge, alpha and kept 1 x nnz by id, gt and t 1 x rows, s 1 x cols, gy rows x d, z cols x d.
  * Launch: one item per row.   Memory: ge holds q between the two passes.   Order: columns as above, then entries
  * rising. */
 __kernel void gat_backward_edges(__global float *ge, long geo, __global float *gt, long gto, __global const long *ptr,

@@ -9,7 +9,7 @@
 
 #include "args.h"
 
-/* i / cols; 64-bit division only where it must be, and none where a row is one vector, as in a narrow layer on a CPU. */
+/* i / cols; 64-bit division only where it must be, and none where a row is one vector, as a narrow layer's on a CPU. */
 static inline uint part_of(uint i, uint cols) { return cols == 1 ? i : i / cols; }
 static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : part_of((uint)i, cols); }
 

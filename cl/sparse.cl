@@ -25,8 +25,9 @@ static inline __attribute__((always_inline)) wide sum_entries(__global const int
 #undef ENTRY
 }
 
-/* Computes: y_r = alpha sum_{e in row r} val[id] x_{idx[e]} + beta z_r, id = eid[e] or e.   Shapes: a rows x K, x K x d,
- * y and z rows x d; z may be y.   Launch: one item per row and COLUMNS columns.   Order: entries of the row rising. */
+/* Computes: y_r = alpha sum_{e in row r} val[id] x_{idx[e]} + beta z_r, id = eid[e] or e.
+ * Shapes: a rows x K, x K x d, y and z rows x d; z may be y.   Launch: one item per row and COLUMNS columns.
+ * Order: entries of the row rising. */
 __kernel void spmm(__global float *y, long yo, long yld, __global const long *ptr, long po, __global const int *idx,
                    long io, __global const int *eid, long eo, uint has_eid, __global const float *val, long vo,
                    uint has_val, __global const float *x, long xo, long xld, __global const float *z, long zo, long zld,
