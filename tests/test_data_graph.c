@@ -25,11 +25,6 @@ static void build(data_graph *graph, int64_t *repeats, int64_t *loops, const int
     data_edges_free(&edges);
 }
 
-static void free_graph(data_graph *graph) {
-    mem_free(graph->offsets);
-    mem_free(graph->columns);
-}
-
 static void test_edges_become_a_clean_symmetric_graph(void) {
     const int32_t pairs[][2] = {{3, 1}, {1, 3}, {0, 3}, {0, 3}, {2, 2}, {4, 0}};
     const int64_t offsets[] = {0, 2, 3, 3, 5, 6, 6};
@@ -42,7 +37,7 @@ static void test_edges_become_a_clean_symmetric_graph(void) {
     TEST_ASSERT_EQUAL_INT32_ARRAY(columns, graph.columns, 6);
     TEST_ASSERT_EQUAL_INT64(2, repeats);
     TEST_ASSERT_EQUAL_INT64(1, loops);
-    free_graph(&graph);
+    data_graph_free(&graph);
 }
 
 static void test_an_end_that_is_no_node_is_refused(void) {
@@ -59,7 +54,7 @@ static void test_an_end_that_is_no_node_is_refused(void) {
                  pairs[i][1]);
         TEST_ASSERT_EQUAL_STRING(wanted, fathom_last_error());
         data_edges_free(&edges);
-        free_graph(&graph);
+        data_graph_free(&graph);
     }
 }
 
@@ -71,14 +66,14 @@ static void test_a_list_of_both_directions_repeats_nothing(void) {
     TEST_ASSERT_EQUAL_INT64(2, graph.edges);
     TEST_ASSERT_EQUAL_INT64(0, repeats);
     TEST_ASSERT_EQUAL_INT64(1, loops);
-    free_graph(&graph);
+    data_graph_free(&graph);
     build(&graph, &repeats, &loops, pairs, 8, 3);
     TEST_ASSERT_EQUAL_INT64(1, repeats);
-    free_graph(&graph);
+    data_graph_free(&graph);
     build(&graph, &repeats, &loops, NULL, 0, 1);
     TEST_ASSERT_EQUAL_INT64(0, graph.edges);
     TEST_ASSERT_EQUAL_INT64(0, graph.offsets[1]);
-    free_graph(&graph);
+    data_graph_free(&graph);
     TEST_ASSERT_EQUAL_INT64(0, mem_live());
 }
 

@@ -69,6 +69,14 @@ static fathom_status tune_columns(struct found *found, const be_list *list, int 
     return FATHOM_OK;
 }
 
+#define GROUP_TEXT 16
+static const char *group_text(char text[GROUP_TEXT], int group) {
+    if (group == 0)
+        return "as usual";
+    snprintf(text, GROUP_TEXT, "of %d", group);
+    return text;
+}
+
 /* Another size than the back end's own must be faster by more than noise. */
 static fathom_status tune_group(struct found *found, const be_list *list, int row, double allowed) {
     const be_info *info = &list->info[row];
@@ -76,10 +84,8 @@ static fathom_status tune_group(struct found *found, const be_list *list, int ro
         be_device *dev = NULL;
         if (info->max_group_size > 0 && groups[i] > info->max_group_size)
             continue;
-        if (groups[i] == 0)
-            progress("%s: work-groups as usual", info->word);
-        else
-            progress("%s: work-groups of %d", info->word, groups[i]);
+        char size[GROUP_TEXT];
+        progress("%s: work-groups %s", info->word, group_text(size, groups[i]));
         TRY(open_with(&dev, list, row, (be_tuning){.group = groups[i], .columns = found->tuning.columns}));
         fathom_status status = time_steps(&found->group_s[i], dev, allowed);
         be_close(dev);
@@ -140,10 +146,8 @@ static void print_found(const be_info *info, const struct found *found) {
         printf("  columns at once: no difference beyond noise, the device's own choice is used\n");
     for (int i = 0; i < GROUPS; i++)
         if (found->group_s[i] > 0) {
-            char size[16] = "as usual";
-            if (groups[i] > 0)
-                snprintf(size, sizeof size, "of %d", groups[i]);
-            printf("  work-groups %-8s %9s%s\n", size, bench_time_text(found->group_s[i]),
+            char size[GROUP_TEXT];
+            printf("  work-groups %-8s %9s%s\n", group_text(size, groups[i]), bench_time_text(found->group_s[i]),
                    groups[i] == found->tuning.group ? "  <- used" : "");
         }
     for (int i = 0; i < SIDES; i++)

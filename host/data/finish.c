@@ -20,10 +20,8 @@ void data_free(data_set *set) {
     for (int i = 0; i < set->note_count; i++)
         mem_free(set->notes[i]);
     mem_free(set->notes);
-    if (!(set->borrowed & FATHOM_BORROWED_GRAPH)) {
-        mem_free(set->graph.offsets);
-        mem_free(set->graph.columns);
-    }
+    if (!(set->borrowed & FATHOM_BORROWED_GRAPH))
+        data_graph_free(&set->graph);
     if (!(set->borrowed & FATHOM_BORROWED_LABELS))
         mem_free(set->labels);
     mem_free(set->missing);

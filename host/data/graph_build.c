@@ -84,6 +84,12 @@ static int64_t drop_repeats(data_graph *graph, const uint32_t *sorted, const int
     return given;
 }
 
+void data_graph_free(data_graph *graph) {
+    mem_free(graph->offsets);
+    mem_free(graph->columns);
+    *graph = (data_graph){0};
+}
+
 fathom_status data_graph_build(data_graph *graph, int64_t *duplicates, int64_t *self_loops, const data_edges *edges,
                                int32_t nodes) {
     fathom_status status;

@@ -112,12 +112,6 @@ out:
     return status;
 }
 
-void data_graph_free(data_graph *graph) {
-    mem_free(graph->offsets);
-    mem_free(graph->columns);
-    *graph = (data_graph){0};
-}
-
 /* Columns of the new rows come out ascending: they are met in the order of the nodes they name. */
 fathom_status data_graph_in_order(data_graph *out, const data_graph *g, const int32_t *order) {
     int32_t *place = NULL;
