@@ -21,10 +21,21 @@ typedef struct cpu_gate {
     atomic_uint phase;
 } cpu_gate;
 
+typedef struct cpu_task {
+    be_op op;
+    union {
+#define X(op) be_##op##_args op;
+        BE_OPERATIONS(X)
+#undef X
+    } args;
+} cpu_task;
+
 typedef struct cpu_team {
     int id, size;
     cpu_gate *gate;
-    char *scratch; /* shared by the team, aligned to a cache line; free to use within one operation */
+    char *scratch;        /* shared by the team, aligned to a cache line; free to use within one operation */
+    const cpu_task *next; /* the operations that are queued behind this one, `ahead` of them */
+    int ahead;
 } cpu_team;
 
 void cpu_barrier(const cpu_team *team);
@@ -51,15 +62,6 @@ typedef struct cpu_state cpu_state;
 
 fathom_status cpu_enqueue(cpu_state *state, be_op op, const void *args, size_t bytes);
 void cpu_run_queue(cpu_state *state);
-
-typedef struct cpu_task {
-    be_op op;
-    union {
-#define X(op) be_##op##_args op;
-        BE_OPERATIONS(X)
-#undef X
-    } args;
-} cpu_task;
 
 #define CPU_QUEUE 512
 

@@ -43,10 +43,12 @@ static double now(void) {
 }
 
 static void run_all(cpu_state *state, int id, int size) {
-    const cpu_team team = {id, size, &state->gate, state->scratch};
+    cpu_team team = {.id = id, .size = size, .gate = &state->gate, .scratch = state->scratch};
     double start = state->profile && id == 0 ? now() : 0.0;
     for (int i = 0; i < state->queued; i++) {
         const cpu_task *task = &state->queue[i];
+        team.next = task + 1;
+        team.ahead = state->queued - i - 1;
         state->ops[task->op].run(&team, &task->args);
         cpu_barrier(&team);
         if (state->profile && id == 0) {

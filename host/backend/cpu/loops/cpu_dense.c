@@ -63,10 +63,6 @@ INLINE void sum_tile(float *partial, const be_gemm_args *a, shape s, span k, int
     const float *left = row(a->a, k.begin) + m, *right = row(a->b, k.begin) + i * VW;
     for (int64_t v = k.begin; v < k.end; v++, left += a->a.ld, right += a->b.ld) {
         vf x = vf_load_n(right, part);
-        if (m == 0) {
-            ask_for(left, a->a.ld);
-            ask_for(right, a->b.ld);
-        }
         for (int c = 0; c < count; c++)
             sum[c] += left[c] * x;
     }

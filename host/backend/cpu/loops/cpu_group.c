@@ -28,25 +28,31 @@ INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS ?
 /* VW nodes at a time: columns of h, then the logits of every group. */
 INLINE int64_t assign_vectors(const be_group_assign_args *a) { return a->h.cols + a->u.rows; }
 
-/* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g. */
-INLINE void logits_tile(vf *logit, const vf *h, const float *u, const float *bias, int64_t d, int64_t g,
-                        const int count) {
+/* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g; with the first ones VW rows of y from v are asked
+ * for. */
+INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, rows_ahead y, int64_t v, int64_t d,
+                        int64_t g, const int count) {
     vf sum[GROUPS];
-    u += g * d;
+    const float *u = data(a->u) + g * d, *bias = data(a->c);
     for (int c = 0; c < count; c++)
         sum[c] = vf_set(bias ? bias[g + c] : 0.0f);
-    for (int64_t j = 0; j < d; j++)
+    for (int64_t j = 0; j < d; j++) {
+        if (g == 0)
+            ask_for(y, v, j * VW);
         for (int c = 0; c < count; c++)
             sum[c] += u[c * d + j] * h[j];
+    }
     for (int c = 0; c < count; c++)
         logit[g + c] = sum[c];
 }
 
-INLINE void softmax_lanes(vf *s, int64_t groups) {
+/* In place; VW rows of `later` from v are asked for. */
+INLINE void softmax_lanes(vf *s, rows_ahead later, int64_t v, int64_t groups) {
     vf largest = s[0], sum = {0};
     for (int64_t g = 1; g < groups; g++)
         largest = vf_max(s[g], largest);
     for (int64_t g = 0; g < groups; g++) {
+        ask_for(later, v, g * VW);
         s[g] = vf_exp(s[g] - largest);
         sum += s[g];
     }
@@ -55,30 +61,33 @@ INLINE void softmax_lanes(vf *s, int64_t groups) {
         s[g] *= scale;
 }
 
-INLINE void assign_tile(const be_group_assign_args *a, vf *h, vf *s, int64_t v, const int count, int64_t d,
-                        int64_t groups) {
+INLINE void assign_tile(const be_group_assign_args *a, rows_ahead y, rows_ahead later, vf *h, vf *s, int64_t v,
+                        const int count, int64_t d, int64_t groups) {
     vf_load_columns(h, row(a->h, v), a->h.ld, count, d);
     for (int64_t g = 0; g < groups; g += group_tile(groups, g))
         if (group_tile(groups, g) == GROUPS)
-            logits_tile(s, h, data(a->u), data(a->c), d, g, GROUPS);
+            logits_tile(s, h, a, y, v, d, g, GROUPS);
         else
-            logits_tile(s, h, data(a->u), data(a->c), d, g, 1);
-    softmax_lanes(s, groups);
+            logits_tile(s, h, a, y, v, d, g, 1);
+    softmax_lanes(s, later, v, groups);
     vf_store_columns(s, row(a->s, v), a->s.ld, count, groups);
 }
 
-INLINE void assign_sweep(const be_group_assign_args *a, vf *h, span rows, int64_t d, int64_t groups) {
+INLINE void assign_sweep(const be_group_assign_args *a, rows_ahead y, rows_ahead later, vf *h, span rows, int64_t d,
+                         int64_t groups) {
     int64_t v = rows.begin;
     for (; v + VW <= rows.end; v += VW)
-        assign_tile(a, h, h + d, v, VW, d, groups);
+        assign_tile(a, y, later, h, h + d, v, VW, d, groups);
     if (v < rows.end)
-        assign_tile(a, h, h + d, v, (int)(rows.end - v), d, groups);
+        assign_tile(a, y, later, h, h + d, v, (int)(rows.end - v), d, groups);
 }
 
 SCRATCH(group_assign) { return (size_t)threads * floats_bytes(assign_vectors(a) * VW); }
 OP(group_assign) {
+    rows_ahead y = ahead_of(soon(team, BE_OP_group_apply)->args.group_apply.y);
+    rows_ahead later = ahead_of(soon(team, BE_OP_group_assign)->args.group_assign.s);
     vf *vectors = (vf *)(void *)own_piece(team, 0, floats_bytes(assign_vectors(a) * VW));
-    WITH_SHAPE(a->h.cols, a->u.rows, assign_sweep, a, vectors, row_share(team, a->h.rows));
+    WITH_SHAPE(a->h.cols, a->u.rows, assign_sweep, a, y, later, vectors, row_share(team, a->h.rows));
 }
 
 /* ---- statistics of t ---- */
@@ -86,9 +95,9 @@ OP(group_assign) {
 /* `count` groups from g, vector i of the columns, over the rows of one block: mean and centred sum, in one sweep about
  * the block's first row f: with e = t - f, mean = f + sum e / m and M2 = sum e^2 - (sum e)^2 / m. The first row is one
  * of the m, so (mean - f)^2 <= M2 and the difference loses at most the factor m + 1 of its digits, whatever the mean.
- */
-INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows, int64_t g, int64_t i, const int count,
-                       int64_t d) {
+ * With the first groups the same rows of `z` are asked for. */
+INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, rows_ahead z, span rows, int64_t g, int64_t i,
+                       const int count, int64_t d) {
     int part = vf_part(d, i);
     vf sum[GROUPS] = {{0}}, squares[GROUPS] = {{0}}, first[GROUPS];
     const float *x = row(h, rows.begin) + i * VW, *w = row(s, rows.begin) + g;
@@ -96,6 +105,8 @@ INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows
         first[c] = w[c] * vf_load_n(x, part);
     for (int64_t v = rows.begin; v < rows.end; v++, x += h.ld, w += s.ld) {
         vf here = vf_load_n(x, part);
+        if (g == 0)
+            ask_for(z, v, i * VW);
         for (int c = 0; c < count; c++) {
             vf e = w[c] * here - first[c];
             sum[c] += e;
@@ -110,16 +121,17 @@ INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, span rows
     }
 }
 
-INLINE void stats_sweep(const be_group_stats_args *a, float *partial, span blocks, int64_t d, int64_t groups) {
+INLINE void stats_sweep(const be_group_stats_args *a, rows_ahead z, float *partial, span blocks, int64_t d,
+                        int64_t groups) {
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
         float *mean = partial + 2 * b * groups * d, *square = mean + groups * d;
         span rows = block_span(a->h.rows, b);
         for (int64_t i = 0; i < vf_count(d); i++)
             for (int64_t g = 0; g < groups; g += group_tile(groups, g))
                 if (group_tile(groups, g) == GROUPS)
-                    stats_tile(mean, square, a->s, a->h, rows, g, i, GROUPS, d);
+                    stats_tile(mean, square, a->s, a->h, z, rows, g, i, GROUPS, d);
                 else
-                    stats_tile(mean, square, a->s, a->h, rows, g, i, 1, d);
+                    stats_tile(mean, square, a->s, a->h, z, rows, g, i, 1, d);
     }
 }
 
@@ -130,7 +142,8 @@ SCRATCH(group_stats) {
 OP(group_stats) {
     int64_t n = a->h.rows, size = a->s.cols * a->h.cols;
     float *partial = (float *)(void *)team->scratch; /* mean, then centred sum, of each block */
-    WITH_SHAPE(a->h.cols, a->s.cols, stats_sweep, a, partial, share(team, block_count(n)));
+    rows_ahead z = ahead_of(soon(team, BE_OP_group_assign)->args.group_assign.h);
+    WITH_SHAPE(a->h.cols, a->s.cols, stats_sweep, a, z, partial, share(team, block_count(n)));
     cpu_barrier(team);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
     combine_stats(team, &out, partial, partial + size, n, 2 * size, size);
@@ -220,12 +233,6 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows,
     const float *s = row(a->s, rows.begin) + g, *y = a->y.buf ? row(a->y, rows.begin) + i * VW : NULL;
     for (int64_t v = 0; v < rows.end - rows.begin; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
         vf x = vf_load_n(h, part), gradient = gradient_at(go, y ? y + v * a->y.ld : NULL, part, a->scale);
-        if (g == 0) {
-            ask_for(h, a->h.ld);
-            ask_for(s, a->s.ld);
-            if (y)
-                ask_for(y + v * a->y.ld, a->y.ld);
-        }
         for (int c = 0; c < count; c++)
             sum[c] += gradient * (s[c] * x - middle[c]);
         db += gradient;
@@ -304,6 +311,7 @@ typedef struct coefficients {
 typedef struct rows_work {
     coefficients *k;
     vf *h, *go, *gh, *s, *ds, *gc;
+    rows_ahead later_h, later_y, later_s; /* what the backward pass of the layer before begins with */
 } rows_work;
 
 INLINE size_t rows_each(const be_group_backward_rows_args *a) {
@@ -311,9 +319,13 @@ INLINE size_t rows_each(const be_group_backward_rows_args *a) {
     return floats_bytes(4 * groups * d) + floats_bytes((3 * d + 3 * groups) * VW);
 }
 
-static rows_work rows_prepare(const be_group_backward_rows_args *a, char *piece) {
+static rows_work rows_prepare(const cpu_team *team, const be_group_backward_rows_args *a, char *piece) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
-    rows_work w;
+    rows_work w = {0};
+    const be_group_backward_sums_args *later = &soon(team, BE_OP_group_backward_sums)->args.group_backward_sums;
+    w.later_h = ahead_of(later->h);
+    w.later_y = ahead_of(later->y);
+    w.later_s = ahead_of(later->s);
     w.k = (coefficients *)(void *)take(&piece, 4 * groups * d);
     w.h = (vf *)(void *)piece;
     w.go = w.h + d;
@@ -335,14 +347,18 @@ static rows_work rows_prepare(const be_group_backward_rows_args *a, char *piece)
     return w;
 }
 
-/* `count` groups from g: dS into w->ds, S dt added to w->gh. */
-INLINE void rows_tile(const rows_work *w, int64_t d, int64_t g, const int count) {
+/* `count` groups from g: dS into w->ds, S dt added to w->gh; with the first ones VW later rows from v are asked for. */
+INLINE void rows_tile(const rows_work *w, int64_t v, int64_t d, int64_t g, const int count) {
     const coefficients *k = w->k + g * d;
     vf s[GROUPS], ds[GROUPS] = {{0}};
     for (int c = 0; c < count; c++)
         s[c] = w->s[g + c];
     for (int64_t j = 0; j < d; j++, k += count) {
         vf h = w->h[j], go = w->go[j], gh = w->gh[j];
+        if (g == 0) {
+            ask_for(w->later_h, v, j * VW);
+            ask_for(w->later_y, v, j * VW);
+        }
         for (int c = 0; c < count; c++) {
             vf dt = k[c].slope * go + k[c].level;
             dt += (s[c] * h - k[c].mean) * k[c].pull;
@@ -368,10 +384,12 @@ INLINE void columns_tile(const rows_work *w, const float *u, int64_t j, const in
 }
 
 /* gz = S (dS - sum_k dS_k S_k) in place of dS; gh += gz u. */
-INLINE void rows_finish(const rows_work *w, const float *u, int64_t d, int64_t groups) {
+INLINE void rows_finish(const rows_work *w, const float *u, int64_t v, int64_t d, int64_t groups) {
     vf mean = {0};
-    for (int64_t g = 0; g < groups; g++)
+    for (int64_t g = 0; g < groups; g++) {
+        ask_for(w->later_s, v, g * VW);
         mean += w->ds[g] * w->s[g];
+    }
     for (int64_t g = 0; g < groups; g++) {
         w->ds[g] = w->s[g] * (w->ds[g] - mean);
         w->gc[g] += w->ds[g];
@@ -407,10 +425,10 @@ INLINE void rows_lanes(const be_group_backward_rows_args *a, const rows_work *w,
     memcpy(w->gh, w->go, (size_t)d * sizeof(vf));
     for (int64_t g = 0; g < groups; g += group_tile(groups, g))
         if (group_tile(groups, g) == GROUPS)
-            rows_tile(w, d, g, GROUPS);
+            rows_tile(w, v, d, g, GROUPS);
         else
-            rows_tile(w, d, g, 1);
-    rows_finish(w, data(a->u), d, groups);
+            rows_tile(w, v, d, g, 1);
+    rows_finish(w, data(a->u), v, d, groups);
     vf_store_columns(w->gh, row(a->gh, v), a->gh.ld, count, d);
     vf_store_columns(w->ds, row(a->gz, v), a->gz.ld, count, groups);
 }
@@ -437,7 +455,7 @@ SCRATCH(group_backward_rows) {
 OP(group_backward_rows) {
     int64_t n = a->h.rows, groups = a->s.cols, blocks = block_count(n);
     float *partial = (float *)(void *)team->scratch; /* gc of each block */
-    rows_work w = rows_prepare(a, own_piece(team, floats_bytes(blocks * groups), rows_each(a)));
+    rows_work w = rows_prepare(team, a, own_piece(team, floats_bytes(blocks * groups), rows_each(a)));
     WITH_SHAPE(a->h.cols, groups, rows_sweep, a, w, partial, share(team, blocks));
     if (!a->gc.buf)
         return;

@@ -18,9 +18,8 @@ typedef struct spmm_view { /* what the loop over entries needs, out of the argum
 
 /* Rows of x that are far are asked for this many entries ahead, into the second cache: it waits for more lines at once
  * than the first, and memory needs that many under way. */
-#define FAR (4 << 20) /* bytes of x */
-#define AHEAD 128     /* entries */
-#define LINE 16       /* floats of a cache line */
+#define AHEAD 128 /* entries */
+#define LINE 16   /* floats of a cache line */
 
 /* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted`, `ids` and `far` are
  * constants for the compiler. */
@@ -79,7 +78,7 @@ static spmm_view view_of(const be_csr *a, const float *weight, be_mat x) {
                        .x = data(x),
                        .ldx = x.ld,
                        .last = a->nnz - 1,
-                       .far = x.rows * x.cols * (int64_t)sizeof(float) > FAR,
+                       .far = is_far(x),
                        .alpha = 1.0f};
 }
 

@@ -42,10 +42,37 @@ INLINE int32_t *int_data(be_ints v) { return v.buf ? (int32_t *)v.buf->handle + 
 INLINE const int64_t *csr_ptr(const be_csr *a) { return (const int64_t *)a->ptr.buf->handle + a->ptr.off; }
 INLINE const int32_t *csr_idx(const be_csr *a) { return int_data(a->idx); }
 
-/* How many rows ahead the backward pass asks for what the forward pass has left: in a deep network that is in memory,
- * and a page's end stops the processor's own reading ahead. */
-#define ROWS_AHEAD 64
-INLINE void ask_for(const float *row, int64_t ld) { __builtin_prefetch(row + ROWS_AHEAD * ld, 0, 2); }
+/* A matrix that is too large for a cache: what one operation has met of it the next finds in memory. */
+#define FAR (4 << 20) /* bytes */
+INLINE bool is_far(be_mat m) { return m.rows * m.cols * (int64_t)sizeof(float) > FAR; }
+
+/* ---- asking for memory ahead ----
+ * In a deep network what one layer has left is in memory, no longer in a cache, when its turn comes again. Operations
+ * that compute much and read little ask meanwhile for the rows that the next operations will meet there first, to be
+ * read or written. It changes no result. */
+
+typedef struct rows_ahead {
+    const float *first; /* NULL: nothing to ask for */
+    int64_t ld;
+} rows_ahead;
+
+INLINE rows_ahead ahead_of(be_mat m) { return (rows_ahead){is_far(m) ? NULL : data(m), m.ld}; }
+
+/* Element j of row r, counted on into the rows behind it. */
+INLINE void ask_for(rows_ahead m, int64_t r, int64_t j) {
+    if (m.first)
+        __builtin_prefetch(m.first + r * m.ld + j, 0, 2);
+}
+
+/* The next operation of a kind, or one without matrices if none comes within a layer or so. */
+#define SOON 12
+INLINE const cpu_task *soon(const cpu_team *team, be_op op) {
+    static const cpu_task none;
+    for (int i = 0; i < team->ahead && i < SOON; i++)
+        if (team->next[i].op == op)
+            return &team->next[i];
+    return &none;
+}
 
 /* ---- shares of the work ---- */
 
@@ -132,16 +159,18 @@ INLINE float *take(char **scratch, int64_t count) {
 #define CHUNK 16
 typedef float chunk_floats __attribute__((vector_size(CHUNK * 4)));
 typedef double chunk_doubles __attribute__((vector_size(CHUNK * 8)));
+INLINE chunk_doubles chunk_at(const float *from, int64_t count) {
+    chunk_floats here = {0};
+    if (count == CHUNK)
+        memcpy(&here, from, sizeof here);
+    else
+        memcpy(&here, from, (size_t)count * sizeof(float));
+    return __builtin_convertvector(here, chunk_doubles);
+}
 INLINE void sum_blocks(double sum[CHUNK], const float *partial, int64_t blocks, int64_t stride, int64_t count) {
     chunk_doubles all = {0};
-    for (int64_t b = 0; b < blocks; b++, partial += stride) {
-        chunk_floats here = {0};
-        if (count == CHUNK)
-            memcpy(&here, partial, sizeof here);
-        else
-            memcpy(&here, partial, (size_t)count * sizeof(float));
-        all += __builtin_convertvector(here, chunk_doubles);
-    }
+    for (int64_t b = 0; b < blocks; b++, partial += stride)
+        all += chunk_at(partial, count);
     memcpy(sum, &all, sizeof all);
 }
 

@@ -19,20 +19,14 @@ INLINE void combine_stats(const cpu_team *team, const stats_target *out, const f
     span mine = share(team, (count + CHUNK - 1) / CHUNK);
     double m = (double)out->momentum, over_n = 1.0 / (double)n, over_less = n > 1 ? 1.0 / (double)(n - 1) : 0.0;
     for (int64_t first = mine.begin * CHUNK; first < count && first < mine.end * CHUNK; first += CHUNK) {
-        double centre[CHUNK] = {0}, sum[CHUNK] = {0};
+        chunk_doubles centre = {0}, sum = {0};
         int64_t some = count - first < CHUNK ? count - first : CHUNK;
         for (int64_t b = 0; b < block_count(n); b++) {
             span rows = block_span(n, b);
-            double size = (double)(rows.end - rows.begin), share_b = size / (double)rows.end;
-            double pull = (double)rows.begin * share_b;
-            float here[CHUNK] = {0}, squares[CHUNK] = {0};
-            memcpy(here, mean + b * stride + first, (size_t)some * sizeof(float));
-            memcpy(squares, square + b * stride + first, (size_t)some * sizeof(float));
-            for (int i = 0; i < CHUNK; i++) {
-                double delta = (double)here[i] - centre[i];
-                centre[i] += delta * share_b;
-                sum[i] += (double)squares[i] + delta * delta * pull;
-            }
+            double share_b = (double)(rows.end - rows.begin) / (double)rows.end, pull = (double)rows.begin * share_b;
+            chunk_doubles delta = chunk_at(mean + b * stride + first, some) - centre;
+            centre += delta * share_b;
+            sum += chunk_at(square + b * stride + first, some) + delta * delta * pull;
         }
         for (int64_t i = 0; i < some; i++) {
             out->mean[first + i] = (float)centre[i];
