@@ -222,9 +222,10 @@ INLINE vf gradient_at(const float *go, const float *y, int part, float scale) {
     return y ? vf_where_positive(vf_load_n(y, part), gradient * scale) : gradient;
 }
 
-/* `count` groups from g; with the first ones db, the sum of the gradient alone, behind the q of all groups. */
-INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows, int64_t g, int64_t i, const int count,
-                      int64_t d, int64_t groups) {
+/* `count` groups from g; with the first ones db, the sum of the gradient alone, behind the q of all groups, and the
+ * same rows of `later` are asked for. */
+INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, rows_ahead later, span rows, int64_t g, int64_t i,
+                      const int count, int64_t d, int64_t groups) {
     int part = vf_part(d, i);
     vf sum[GROUPS] = {{0}}, middle[GROUPS], db = {0};
     for (int c = 0; c < count; c++)
@@ -233,6 +234,8 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows,
     const float *s = row(a->s, rows.begin) + g, *y = a->y.buf ? row(a->y, rows.begin) + i * VW : NULL;
     for (int64_t v = 0; v < rows.end - rows.begin; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
         vf x = vf_load_n(h, part), gradient = gradient_at(go, y ? y + v * a->y.ld : NULL, part, a->scale);
+        if (g == 0)
+            ask_for(later, rows.begin + v, i * VW);
         for (int c = 0; c < count; c++)
             sum[c] += gradient * (s[c] * x - middle[c]);
         db += gradient;
@@ -244,16 +247,17 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, span rows,
 }
 
 /* partial: q, then db, of each block */
-INLINE void sums_sweep(const be_group_backward_sums_args *a, float *partial, span blocks, int64_t d, int64_t groups) {
+INLINE void sums_sweep(const be_group_backward_sums_args *a, rows_ahead later, float *partial, span blocks, int64_t d,
+                       int64_t groups) {
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
         float *p = partial + b * (groups + 1) * d;
         span rows = block_span(a->h.rows, b);
         for (int64_t i = 0; i < vf_count(d); i++)
             for (int64_t g = 0; g < groups; g += group_tile(groups, g))
                 if (group_tile(groups, g) == GROUPS)
-                    sums_tile(p, a, rows, g, i, GROUPS, d, groups);
+                    sums_tile(p, a, later, rows, g, i, GROUPS, d, groups);
                 else
-                    sums_tile(p, a, rows, g, i, 1, d, groups);
+                    sums_tile(p, a, later, rows, g, i, 1, d, groups);
     }
 }
 
@@ -291,7 +295,8 @@ SCRATCH(group_backward_sums) {
 OP(group_backward_sums) {
     int64_t d = a->h.cols, groups = a->s.cols, blocks = block_count(a->h.rows);
     float *partial = (float *)(void *)team->scratch;
-    WITH_SHAPE(d, groups, sums_sweep, a, partial, share(team, blocks));
+    rows_ahead later = ahead_of(soon(team, BE_OP_gat_backward_edges)->args.gat_backward_edges.z);
+    WITH_SHAPE(d, groups, sums_sweep, a, later, partial, share(team, blocks));
     cpu_barrier(team);
     span mine = share(team, (d + CHUNK - 1) / CHUNK * groups);
     db_sums all = {.chunk = -1};
