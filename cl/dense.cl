@@ -86,9 +86,7 @@ __kernel void gemm_blocks(__global float *p, long po, __global const float *a, l
                          *row = b + bo + (long)first * ld;
     wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
     TILE_STEPS(count, ak, ld, load_wide(row, j, n))
-    __global float *to = p + po + ((long)get_global_id(1) * m + r) * n;
-    for (uint q = 0; q < rows; q++, to += n)
-        store_wide(TILE_ROW(q), to, j, n);
+    store_tile(c0, c1, c2, c3, p + po + ((long)get_global_id(1) * m + r) * n, n, rows, j, n);
 }
 
 /* Computes: c = alpha (sum over blocks of the partial products) + beta c.   Shapes: c m x n, p blocks x m x n.

@@ -101,9 +101,7 @@ __kernel void aggregate(__global float *y, long yo, long yld, __global float *p,
                                  *row = packed + j;
             wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
             TILE_STEPS(d, 1, pad, LOAD(row))
-            __global float *to = y + yo + (long)(first + r) * yld;
-            for (uint q = 0; q < tall; q++, to += yld)
-                store_wide(TILE_ROW(q), to, j, m);
+            store_tile(c0, c1, c2, c3, y + yo + (long)(first + r) * yld, yld, tall, j, m);
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
