@@ -257,17 +257,17 @@ static inline __attribute__((always_inline)) wide exp_wide(wide x) {
 /* Row r of a tile. */
 #define TILE_ROW(r) ((r) < 2 ? ((r) == 0 ? c0 : c1) : ((r) == 2 ? c2 : c3))
 
-/* Most tiles have all their rows and columns; a CPU then asks nothing row by row. A GPU lacks the registers for it. */
-#define WHOLE_TILE(rows, j, d) (COLUMNS == 16 && (rows) == 4 && (j) + COLUMNS <= (d))
+/* Most tiles have all their rows; a CPU then asks nothing row by row. A GPU lacks the registers for it. */
+#define WHOLE_TILE(rows) (COLUMNS == 16 && (rows) == 4)
 
 /* The first `rows` rows of a tile to columns j .. of a matrix d wide, the first row at `to`, `ld` apart. */
 static inline __attribute__((always_inline)) void store_tile(wide c0, wide c1, wide c2, wide c3, __global float *to,
                                                              long ld, uint rows, uint j, uint d) {
-    if (WHOLE_TILE(rows, j, d)) {
-        STORE(c0, to + j);
-        STORE(c1, to + ld + j);
-        STORE(c2, to + 2 * ld + j);
-        STORE(c3, to + 3 * ld + j);
+    if (WHOLE_TILE(rows)) {
+        store_wide(c0, to, j, d);
+        store_wide(c1, to + ld, j, d);
+        store_wide(c2, to + 2 * ld, j, d);
+        store_wide(c3, to + 3 * ld, j, d);
         return;
     }
     for (uint r = 0; r < rows; r++, to += ld)

@@ -209,15 +209,15 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
                              *a2 = a0 + (rows > 2 ? 2 * sld : 0), *a3 = a0 + (rows > 3 ? 3 * sld : 0), *row = k + j;
         wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
         TILE_STEPS(groups, 1, pad, LOAD(row))
-        if (WHOLE_TILE(rows, j, d) && !act.drop) {
-            __global const float *from = h + ho + (long)v * hld + j;
-            __global float *to = y + yo + (long)v * yld + j;
-            wide x0 = LOAD(from), x1 = LOAD(from + hld), x2 = LOAD(from + 2 * hld), x3 = LOAD(from + 3 * hld);
-            wide more = LOAD(shift + j);
-            STORE(act_wide(x0 + fma(lambda * x0, c0, more), 0, act), to);
-            STORE(act_wide(x1 + fma(lambda * x1, c1, more), 0, act), to + yld);
-            STORE(act_wide(x2 + fma(lambda * x2, c2, more), 0, act), to + 2 * yld);
-            STORE(act_wide(x3 + fma(lambda * x3, c3, more), 0, act), to + 3 * yld);
+        if (WHOLE_TILE(rows) && !act.drop) {
+            __global const float *from = h + ho + (long)v * hld;
+            wide x0 = load_wide(from, j, d), x1 = load_wide(from + hld, j, d), x2 = load_wide(from + 2 * hld, j, d),
+                 x3 = load_wide(from + 3 * hld, j, d), more = LOAD(shift + j);
+            c0 = act_wide(x0 + fma(lambda * x0, c0, more), 0, act);
+            c1 = act_wide(x1 + fma(lambda * x1, c1, more), 0, act);
+            c2 = act_wide(x2 + fma(lambda * x2, c2, more), 0, act);
+            c3 = act_wide(x3 + fma(lambda * x3, c3, more), 0, act);
+            store_tile(c0, c1, c2, c3, y + yo + (long)v * yld, yld, rows, j, d);
             continue;
         }
         for (uint r = 0; r < rows; r++, v++) {
