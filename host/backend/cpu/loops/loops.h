@@ -154,23 +154,29 @@ INLINE float *take(char **scratch, int64_t count) {
     return piece;
 }
 
-/* sum[i] = sum over blocks of partial[b * stride + i] for i < count, in block order and in double; CHUNK elements at
- * a time so that the additions of different elements run side by side. */
+/* CHUNK elements at a time go side by side where blocks are added up: in double, in the order of the blocks. */
 #define CHUNK 16
 typedef float chunk_floats __attribute__((vector_size(CHUNK * 4)));
 typedef double chunk_doubles __attribute__((vector_size(CHUNK * 8)));
-INLINE chunk_doubles chunk_at(const float *from, int64_t count) {
+
+/* The `count` elements at `from`, 0 behind them. Through a pointer: a vector as wide as this has no agreed way to be
+ * returned where the instruction set lacks it. */
+INLINE void chunk_load(chunk_doubles *out, const float *from, int64_t count) {
     chunk_floats here = {0};
     if (count == CHUNK)
         memcpy(&here, from, sizeof here);
     else
         memcpy(&here, from, (size_t)count * sizeof(float));
-    return __builtin_convertvector(here, chunk_doubles);
+    *out = __builtin_convertvector(here, chunk_doubles);
 }
+
+/* sum[i] = sum over blocks of partial[b * stride + i] for i < count. */
 INLINE void sum_blocks(double sum[CHUNK], const float *partial, int64_t blocks, int64_t stride, int64_t count) {
-    chunk_doubles all = {0};
-    for (int64_t b = 0; b < blocks; b++, partial += stride)
-        all += chunk_at(partial, count);
+    chunk_doubles all = {0}, here;
+    for (int64_t b = 0; b < blocks; b++, partial += stride) {
+        chunk_load(&here, partial, count);
+        all += here;
+    }
     memcpy(sum, &all, sizeof all);
 }
 

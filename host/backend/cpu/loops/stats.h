@@ -19,14 +19,16 @@ INLINE void combine_stats(const cpu_team *team, const stats_target *out, const f
     span mine = share(team, (count + CHUNK - 1) / CHUNK);
     double m = (double)out->momentum, over_n = 1.0 / (double)n, over_less = n > 1 ? 1.0 / (double)(n - 1) : 0.0;
     for (int64_t first = mine.begin * CHUNK; first < count && first < mine.end * CHUNK; first += CHUNK) {
-        chunk_doubles centre = {0}, sum = {0};
+        chunk_doubles centre = {0}, sum = {0}, delta, squares;
         int64_t some = count - first < CHUNK ? count - first : CHUNK;
         for (int64_t b = 0; b < block_count(n); b++) {
             span rows = block_span(n, b);
             double share_b = (double)(rows.end - rows.begin) / (double)rows.end, pull = (double)rows.begin * share_b;
-            chunk_doubles delta = chunk_at(mean + b * stride + first, some) - centre;
+            chunk_load(&delta, mean + b * stride + first, some);
+            chunk_load(&squares, square + b * stride + first, some);
+            delta -= centre;
             centre += delta * share_b;
-            sum += chunk_at(square + b * stride + first, some) + delta * delta * pull;
+            sum += squares + delta * delta * pull;
         }
         for (int64_t i = 0; i < some; i++) {
             out->mean[first + i] = (float)centre[i];
