@@ -45,6 +45,7 @@ typedef struct data_split {
     char *name; /* "public", "random:20,30", ... as asked for; for a file, its path */
     int32_t train_count, val_count, test_count;
     int32_t *train, *val, *test;
+    char sha256[65]; /* of the three node lists, see data_split_make; "" until then */
 } data_split;
 
 typedef struct data_set {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digest.h"
 #include "core/random.h"
 #include "data/internal.h"
 
@@ -215,6 +216,18 @@ static fathom_status make(data_split *split, data_set *set, const char *text, ui
     return data_split_read(split, text, set->graph.nodes, set->labels);
 }
 
+/* Two splits have the same digest when they list the same nodes in the same order, wherever they came from. */
+static void make_digest(data_split *split) {
+    const int32_t counts[] = {split->train_count, split->val_count, split->test_count};
+    digest_state state;
+    digest_begin(&state);
+    digest_add_words(&state, counts, 3, sizeof *counts);
+    digest_add_words(&state, split->train, (size_t)split->train_count, sizeof *split->train);
+    digest_add_words(&state, split->val, (size_t)split->val_count, sizeof *split->val);
+    digest_add_words(&state, split->test, (size_t)split->test_count, sizeof *split->test);
+    digest_end(&state, split->sha256);
+}
+
 fathom_status data_split_make(data_split *split, data_set *set, const char *text, uint64_t seed) {
     *split = (data_split){0};
     fathom_status status = make(split, set, text, seed);
@@ -222,5 +235,7 @@ fathom_status data_split_make(data_split *split, data_set *set, const char *text
         status = fail(FATHOM_DATA, "%s: the split %s has no training node", set->name, split->name);
     if (status != FATHOM_OK)
         data_split_free(split);
+    else
+        make_digest(split);
     return status;
 }

@@ -20,6 +20,7 @@ void train_json_data(struct json *doc, const data_set *set) {
     json_int(doc, "train", set->split.train_count);
     json_int(doc, "val", set->split.val_count);
     json_int(doc, "test", set->split.test_count);
+    json_text(doc, "sha256", set->split.sha256);
     json_close(doc);
     json_int(doc, "missing", set->missing_count);
     json_close(doc);
