@@ -140,16 +140,25 @@ static void principal_components_find_a_line(void) {
     TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, xy[1]);
 }
 
+static void count_step(void *user, int done, int total) {
+    int *steps = user;
+    TEST_ASSERT_EQUAL_INT(*steps, done);
+    TEST_ASSERT_TRUE(done < total);
+    ++*steps;
+}
+
 /* Three clouds: neighbours in the plane are of the same cloud, and the picture is the same the second time. */
 static void tsne_keeps_clouds_apart(void) {
     enum { N = 150 };
     double x[N * 4], xy[N * 2], again[N * 2];
+    int steps = 0;
     random_source source = random_from(3, RANDOM_TEST, 0, 9);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < 4; j++)
             x[4 * i + j] = (j == i % 3) * 8 + random_next_normal(&source);
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, N, 4));
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(again, x, N, 4));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, N, 4, count_step, &steps));
+    TEST_ASSERT_EQUAL_INT_MESSAGE(500, steps, "every step is reported");
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(again, x, N, 4, NULL, NULL));
     TEST_ASSERT_EQUAL_MEMORY(xy, again, sizeof xy);
     for (int i = 0; i < N; i++) {
         int nearest = -1;
@@ -170,7 +179,7 @@ static void tsne_keeps_clouds_apart(void) {
 static void equal_points_are_no_problem(void) {
     double x[40 * 3] = {0}, xy[40 * 2], share;
     TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_pca(xy, &share, x, 40, 3));
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, 40, 3));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, 40, 3, NULL, NULL));
     for (int i = 0; i < 80; i++)
         TEST_ASSERT_TRUE(isfinite(xy[i]));
 }

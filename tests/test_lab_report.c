@@ -40,6 +40,8 @@ static void fill_row(lab_row *row, const lab_cell *cell, const lab_recipe *recip
     row->instance_information_gain = 0.15 * row->test_accuracy;
     row->group_distance_ratio = 1 + 3 * row->test_accuracy;
     row->intra_group_distance = 0.5 * (1 - row->test_accuracy);
+    row->dirichlet_energy = 900 * row->test_accuracy;
+    row->mean_average_distance = 0.8 * row->test_accuracy;
     row->total_s = 3;
     row->epochs = 1000;
     row->nodes = 2708;
@@ -133,7 +135,7 @@ out:
 }
 
 /* The recipe, with rows for all of one made-up sweep, as a page. The caller frees it. */
-static lab_text page_of(const char *recipe_name, const char *data, int part) {
+static lab_text page_with(const char *recipe_name, const char *data, int part, bool tsne) {
     lab_recipe *recipe = NULL;
     lab_studies studies;
     lab_text page = {0};
@@ -143,10 +145,15 @@ static lab_text page_of(const char *recipe_name, const char *data, int part) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_recipe_set(recipe, "data", data), fathom_last_error());
     TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, make("report_test", recipe, part), fathom_last_error());
     TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_studies_load(&studies, "report_test"), fathom_last_error());
-    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_report_html(&page, &studies), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_report_html(&page, &studies, &(lab_draw_options){.tsne = tsne}),
+                                  fathom_last_error());
     lab_studies_free(&studies);
     lab_recipe_free(recipe);
     return page;
+}
+
+static lab_text page_of(const char *recipe_name, const char *data, int part) {
+    return page_with(recipe_name, data, part, false);
 }
 
 static int count_of(const char *text, const char *what) {
@@ -164,8 +171,18 @@ static void a_finished_sweep_has_every_entry(void) {
     TEST_ASSERT_EQUAL_INT(0, count_of(page.bytes, "class=\"gone\""));
     TEST_ASSERT_NOT_NULL(strstr(page.bytes, "180 of 180 runs finished"));
     TEST_ASSERT_NOT_NULL(strstr(page.bytes, "paper </span>82.2"));
-    TEST_ASSERT_EQUAL_INT_MESSAGE(9 + 6 + 4, count_of(page.bytes, "<figure>"), "depth, curves, pictures");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(15 + 6 + 2, count_of(page.bytes, "<figure>"), "depth, curves, pictures");
+    TEST_ASSERT_EQUAL_INT(0, count_of(page.bytes, "t-SNE"));
+    TEST_ASSERT_EQUAL_INT(3, count_of(page.bytes, ", Dirichlet energy</title>"));
+    TEST_ASSERT_EQUAL_INT(3, count_of(page.bytes, ", mean average distance</title>"));
     TEST_ASSERT_EQUAL_INT(0, count_of(page.bytes, "nan"));
+    lab_text_free(&page);
+}
+
+static void tsne_is_drawn_on_request(void) {
+    lab_text page = page_with("table1", "cora", 100, true);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(15 + 6 + 4, count_of(page.bytes, "<figure>"), "two layouts of two pictures");
+    TEST_ASSERT_EQUAL_INT(2, count_of(page.bytes, ">t-SNE<"));
     lab_text_free(&page);
 }
 
@@ -276,6 +293,7 @@ int main(int argc, char **argv) {
     }
     UNITY_BEGIN();
     RUN_TEST(a_finished_sweep_has_every_entry);
+    RUN_TEST(tsne_is_drawn_on_request);
     RUN_TEST(what_was_not_run_is_marked);
     RUN_TEST(nothing_run_at_all_is_a_page_too);
     RUN_TEST(a_data_set_called_script_changes_nothing);

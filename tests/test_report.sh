@@ -1,4 +1,4 @@
-# test_report.sh - the report in a real browser: no console message, every chart has marks, nothing from data runs as
+# test_report.sh - the report of a run and of sweeps; in a real browser: no console message, every chart has marks, nothing from data runs as
 # script, it fits a phone; and the report from the command line.
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to read the results with"
@@ -34,6 +34,46 @@ PY
 expect_exit 0 "$FATHOM" report all/table1 --text
 grep -q 'paper  *82.2' out || fail "no figure of the paper in the text report"
 grep -q 'not run' out || fail "missing entries are not marked in the text report"
+
+# --- one run: learning curves, also where accuracies are null between evaluations, and of a run that was cut off
+expect_exit 0 "$FATHOM" train --quiet --device cpu --layers 2 --epochs 30 --eval-every 7 --out run
+expect_exit 0 "$FATHOM" report run --csv epochs.csv --svg run-svg --json
+python3 - <<'PY' || fail "the report of one run"
+import csv, glob, json, re
+summary = json.load(open("out"))
+record = json.load(open("run/run.json"))
+assert summary["run"]["epochs"] == 30 and summary["run"]["status"] == "ok", summary
+assert summary["run"]["test_accuracy"] == record["result"]["test_accuracy"], summary
+assert summary["svg_files"] == 2 == len(glob.glob("run-svg/*.svg")), summary
+page = open("run/report.html").read()
+assert len(re.findall("<svg ", page)) == 2 and "nan" not in re.sub("<style>.*?</style>", "", page, flags=re.S)
+assert "%.1f %%" % (100 * record["result"]["test_accuracy"]) in page
+rows = list(csv.DictReader(open("epochs.csv")))
+lines = [json.loads(line) for line in open("run/epochs.jsonl")]
+assert len(rows) == 30 and rows[0]["val_acc"] == "" and float(rows[6]["val_acc"]) == lines[6]["val_acc"], rows[:7]
+# the accuracy chart has a point at each of the epochs 7, 14, 21, 28 and 30: a line, not gaps
+accuracy = open(glob.glob("run-svg/*accuracy.svg")[0]).read()
+longest = max(len(re.findall(r"[-\d.]+[ ,][-\d.]+", d)) for d in re.findall(r'points="([^"]*)"|\bd="([^"]*)"', accuracy) for d in d)
+assert longest == 5, longest
+PY
+expect_exit 0 "$FATHOM" report run --text
+grep -q '30 of 30 epochs, finished' out && grep -Eq '^ +28 ' out || fail "the text report of a run: $(cat out)"
+cp -r run cut
+python3 - <<'PY'
+import json
+record = json.load(open("cut/run.json"))
+del record["result"], record["time"]
+record["status"] = "running"
+json.dump(record, open("cut/run.json", "w"))
+text = open("cut/epochs.jsonl").read()
+open("cut/epochs.jsonl", "w").write(text[:text.index('{"epoch":21') + 9])  # killed while it wrote epoch 21
+PY
+expect_exit 0 "$FATHOM" report cut --text
+grep -q '20 of 30 epochs, not finished' out || fail "the report of a run that was cut off: $(cat out)"
+sed -i 3d cut/epochs.jsonl
+expect_exit 4 "$FATHOM" report cut --text
+grep -q 'epochs.jsonl, line 3: epoch 4 stands where epoch 3' err || fail "a missing epoch: $(cat err)"
+
 expect_exit 4 "$FATHOM" report .
 grep -q 'holds no sweep' err || fail "a folder without a sweep: $(cat err)"
 expect_exit 2 "$FATHOM" report

@@ -66,6 +66,10 @@ static const struct metric {
      NAN, true, true},
     {"intra", "intra-group distance", "distance inside groups", "", offsetof(lab_row, intra_group_distance), 1, NAN,
      NAN, false, true},
+    {"energy", "Dirichlet energy", "energy of the graph signal", "", offsetof(lab_row, dirichlet_energy), 1, NAN, NAN,
+     true, true},
+    {"mad", "mean average distance", "cosine distance of two nodes", "", offsetof(lab_row, mean_average_distance), 1,
+     NAN, NAN, true, true},
 };
 
 typedef struct line_data {

@@ -3,12 +3,14 @@
 #define LAB_FIGURES_H
 
 #include "lab/chart.h"
+#include "lab/report.h"
 #include "lab/study.h"
 
 typedef struct lab_figures {
     lab_text *page;     /* figures are added here; NULL: no page */
     const char *folder; /* and saved here as SVG; NULL: not */
     const char *prefix; /* of the files' names: the sweep's folder, so that several sweeps do not meet */
+    const lab_draw_options *options;
     int count;
     fathom_status status; /* the first failure of saving */
 } lab_figures;

@@ -147,16 +147,29 @@ static void draw_plane(lab_figures *f, const lab_picture *p, const double *xy, c
     lab_figures_add(f, draw_scatter, &chart, file);
 }
 
+typedef struct picture_progress {
+    const lab_draw_options *options;
+    char what[160];
+} picture_progress;
+
+static void on_step(void *user, int done, int steps) {
+    const picture_progress *p = user;
+    p->options->progress(p->what, done, steps);
+}
+
 /* Without norm and with groups beside each other, first by principal components, then by t-SNE. */
 static void draw_pictures(lab_figures *f, const lab_study *study, lab_pick pick) {
     static const nn_norm_kind norms[2] = {NN_NONE, NN_GROUP};
     lab_picture p[2] = {{0}, {0}};
     char title[128], note[128], name[LAB_TEXT_ROOM], file[512];
+    picture_progress progress = {.options = f->options};
+    lab_layout layout = {.tsne = f->options->tsne, .hook = f->options->progress ? on_step : NULL, .user = &progress};
     lab_data_name(name, sizeof name, pick.data);
     for (int i = 0; i < 2; i++) {
         pick.norm = norms[i];
         const lab_cell *cell = lab_study_first(study, &pick);
-        fathom_status status = cell ? lab_picture_load(&p[i], &study->journal, cell->id) : FATHOM_OK;
+        snprintf(progress.what, sizeof progress.what, "t-SNE of %.80s, %s norm", name, nn_norm_name(pick.norm));
+        fathom_status status = cell ? lab_picture_load(&p[i], &study->journal, cell->id, &layout) : FATHOM_OK;
         f->status = f->status == FATHOM_OK ? status : f->status;
     }
     for (int i = 0; i < 4; i++) {

@@ -8,7 +8,6 @@
 
 #include "core/mem.h"
 #include "core/npy.h"
-#include "lab/plane.h"
 #include "train/checkpoint.h"
 
 static fathom_status path_of(char path[LAB_PATH], const lab_journal *journal, const char *cell, const char *what) {
@@ -146,7 +145,7 @@ static fathom_status take_labels(lab_picture *picture, const char *path) {
 
 /* t-SNE takes seconds: what was laid out once is kept beside the rows. */
 static fathom_status lay_out_tsne(lab_picture *picture, const double *x, int64_t count, int64_t columns,
-                                  const char *path) {
+                                  const char *path, const lab_layout *layout) {
     float *kept = NULL;
     int64_t rows, two;
     TRY(mem_new(&picture->tsne, count, 2, sizeof *picture->tsne, "t-SNE"));
@@ -158,7 +157,7 @@ static fathom_status lay_out_tsne(lab_picture *picture, const double *x, int64_t
     }
     mem_free(kept);
     kept = NULL;
-    TRY(lab_tsne(picture->tsne, x, count, columns));
+    TRY(lab_tsne(picture->tsne, x, count, columns, layout->hook, layout->user));
     TRY(mem_new(&kept, count, 2, sizeof *kept, "t-SNE"));
     for (int64_t i = 0; i < 2 * count; i++)
         kept[i] = (float)picture->tsne[i];
@@ -168,7 +167,7 @@ static fathom_status lay_out_tsne(lab_picture *picture, const double *x, int64_t
 }
 
 static fathom_status lay_out(lab_picture *picture, const float *rows, const float *means, int64_t columns,
-                             const char *tsne_path) {
+                             const char *tsne_path, const lab_layout *layout) {
     int64_t count = picture->nodes + picture->means;
     double *x = NULL;
     fathom_status status;
@@ -178,14 +177,15 @@ static fathom_status lay_out(lab_picture *picture, const float *rows, const floa
     for (int64_t i = 0; i < picture->means * columns; i++)
         x[picture->nodes * columns + i] = (double)means[i];
     TRY_OUT(lab_pca(picture->pca, &picture->share, x, count, columns));
-    if (picture->nodes <= LAB_TSNE_MAX)
-        TRY_OUT(lay_out_tsne(picture, x, count, columns, tsne_path));
+    if (layout->tsne && picture->nodes <= LAB_TSNE_MAX)
+        TRY_OUT(lay_out_tsne(picture, x, count, columns, tsne_path, layout));
 out:
     mem_free(x);
     return status;
 }
 
-fathom_status lab_picture_load(lab_picture *picture, const lab_journal *journal, const char *cell) {
+fathom_status lab_picture_load(lab_picture *picture, const lab_journal *journal, const char *cell,
+                               const lab_layout *layout) {
     char path[LAB_PATH];
     float *rows = NULL, *means = NULL;
     int64_t columns, mean_columns;
@@ -204,7 +204,7 @@ fathom_status lab_picture_load(lab_picture *picture, const lab_journal *journal,
             picture->means = 0;
     }
     TRY_OUT(path_of(path, journal, cell, "-tsne"));
-    TRY_OUT(lay_out(picture, rows, means, columns, path));
+    TRY_OUT(lay_out(picture, rows, means, columns, path, layout));
 out:
     mem_free(rows);
     mem_free(means);

@@ -24,12 +24,6 @@ static const char *title_of(const lab_study *study) {
     return study->recipe->title ? study->recipe->title : study->recipe->name;
 }
 
-static void add_element(lab_text *out, const char *tag, const char *text) {
-    lab_add(out, "<%s>", tag);
-    lab_add_escaped(out, text);
-    lab_add(out, "</%s>\n", tag);
-}
-
 /* ---- how far it is, and how it compares ---- */
 
 static void add_state(lab_text *out, const lab_study *s) {
@@ -92,7 +86,7 @@ static void add_settings(lab_text *out, const lab_study *s) {
 static void add_section(lab_figures *f, const lab_study *s, lab_show what, int number) {
     lab_text *out = f->page;
     lab_add(out, "<section id=\"s%d-%d\">\n", number, (int)what);
-    add_element(out, "h2", section_titles[what]);
+    lab_page_element(out, "h2", section_titles[what]);
     switch (what) {
     case LAB_TABLE1:
         lab_page_table1(out, s);
@@ -150,7 +144,7 @@ static bool worth(const lab_study *s, lab_show what) {
 
 static void add_study(lab_figures *f, const lab_study *s, int number) {
     lab_text *out = f->page;
-    add_element(out, "h1", title_of(s));
+    lab_page_element(out, "h1", title_of(s));
     add_settings(out, s);
     add_state(out, s);
     add_comparison(out, s);
@@ -165,12 +159,6 @@ static void add_study(lab_figures *f, const lab_study *s, int number) {
 }
 
 /* ---- machine, versions, commands, failures ---- */
-
-static void add_fact(lab_text *out, const char *name, const char *value) {
-    lab_add(out, "<dt>%s</dt><dd>", name);
-    lab_add_escaped(out, value);
-    lab_add(out, "</dd>\n");
-}
 
 static void add_failures(lab_text *out, const lab_study *s) {
     char text[256];
@@ -203,7 +191,7 @@ static void add_devices(lab_text *out, const lab_study *s) {
             new = new &&strcmp(seen[j], text) != 0;
         if (new) {
             strcpy(seen[count++], text);
-            add_fact(out, "device", text);
+            lab_page_fact(out, "device", text);
         }
     }
 }
@@ -218,7 +206,7 @@ static void add_data(lab_text *out, const lab_study *s) {
             snprintf(text, sizeof text, "%s: %lld nodes, %lld edges, %lld features, %lld classes, split %s, SHA-256 %s",
                      row->data, (long long)row->nodes, (long long)row->edges, (long long)row->features,
                      (long long)row->classes, row->split, row->data_sha256);
-            add_fact(out, "data", text);
+            lab_page_fact(out, "data", text);
             break;
         }
 }
@@ -235,13 +223,13 @@ static void add_about(lab_text *out, const lab_study *s, int number) {
         lab_add(out, "\n");
     }
     lab_add(out, "</pre>\n<dl>");
-    add_fact(out, "fathom", s->about.version);
-    add_fact(out, "processor", s->about.processor);
+    lab_page_fact(out, "fathom", s->about.version);
+    lab_page_fact(out, "processor", s->about.processor);
     snprintf(text, sizeof text, "%lld", (long long)s->about.cores);
-    add_fact(out, "cores", text);
-    add_fact(out, "system", s->about.system);
+    lab_page_fact(out, "cores", text);
+    lab_page_fact(out, "system", s->about.system);
     add_devices(out, s);
-    add_fact(out, "libraries", s->about.libraries);
+    lab_page_fact(out, "libraries", s->about.libraries);
     add_data(out, s);
     lab_add(out, "</dl>\n<details><summary>The recipe as it was run</summary><pre>");
     lab_add_escaped(out, s->about.recipe);
@@ -250,35 +238,21 @@ static void add_about(lab_text *out, const lab_study *s, int number) {
     lab_add(out, "</section>\n");
 }
 
-static void add_head(lab_text *out, const lab_studies *studies) {
-    lab_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    lab_add_escaped(out, title_of(&studies->study[0]));
-    lab_add(out, " \xE2\x80\x93 fathom report</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>");
-    lab_add_bytes(out, lab_page_style, strlen(lab_page_style));
-    lab_add_bytes(out, lab_svg_style, strlen(lab_svg_style));
-    lab_add(out, "</style></head>\n<body><main>\n");
-}
-
-fathom_status lab_report_html(lab_text *out, const lab_studies *studies) {
-    lab_figures figures = {.page = out};
-    add_head(out, studies);
+fathom_status lab_report_html(lab_text *out, const lab_studies *studies, const lab_draw_options *options) {
+    lab_figures figures = {.page = out, .options = options};
+    lab_page_begin(out, title_of(&studies->study[0]));
     for (int i = 0; i < studies->count; i++) {
         add_study(&figures, &studies->study[i], i);
         add_about(out, &studies->study[i], i);
     }
-    lab_add(out, "<p class=\"lead\">The paper: ");
-    lab_add_escaped(out, lab_paper_citation);
-    lab_add(out, " Made by fathom %s.</p>\n</main>\n<script>", fathom_version());
-    lab_add_bytes(out, lab_page_script, strlen(lab_page_script));
-    lab_add(out, "</script></body></html>\n");
+    lab_page_end(out);
     TRY(figures.status);
     return out->status;
 }
 
-fathom_status lab_report_svg(int *count, const lab_studies *studies, const char *folder) {
-    lab_figures figures = {.folder = folder};
+fathom_status lab_report_svg(int *count, const lab_studies *studies, const char *folder,
+                             const lab_draw_options *options) {
+    lab_figures figures = {.folder = folder, .options = options};
     TRY(lab_make_folder(folder));
     for (int i = 0; i < studies->count; i++) {
         const lab_study *s = &studies->study[i];

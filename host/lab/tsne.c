@@ -53,7 +53,8 @@ static void affinities(float *p, const double *x, int64_t n, int64_t d) {
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < n; i++)
         affinity_row(p + i * n, x, n, d, i, perplexity);
-    for (int64_t i = 0; i < n; i++)
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t i = 0; i < n; i++) /* each pair is one iteration's: rows do not meet */
         for (int64_t j = i + 1; j < n; j++) {
             float both = (p[i * n + j] + p[j * n + i]) / (2 * (float)n);
             p[i * n + j] = p[j * n + i] = both > 1e-12f ? both : 1e-12f;
@@ -87,10 +88,12 @@ static void move(float *at, float *speed, float *gain, float gradient, float rat
 }
 
 static void descend(float *const y[2], float *const speed[2], float *const gain[2], force *forces, const float *p,
-                    int64_t n) {
+                    int64_t n, lab_step_hook *hook, void *user) {
     float rate = fmaxf((float)n / EXAGGERATION / 4, 50);
     for (int step = 0; step < STEPS; step++) {
         double z = 0, middle[2] = {0, 0};
+        if (hook)
+            hook(user, step, STEPS);
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < n; i++)
             forces[i] = force_on(p + i * n, y[0], y[1], n, i);
@@ -125,7 +128,7 @@ static fathom_status start(float *const y[2], double *xy, const double *x, int64
     return FATHOM_OK;
 }
 
-fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d) {
+fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d, lab_step_hook *hook, void *user) {
     float *p = NULL, *block = NULL;
     force *forces = NULL;
     fathom_status status;
@@ -140,7 +143,7 @@ fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d) {
         gain[0][i] = 1;
     TRY_OUT(start(y, xy, x, n, d));
     affinities(p, x, n, d);
-    descend(y, speed, gain, forces, p, n);
+    descend(y, speed, gain, forces, p, n, hook, user);
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
             xy[2 * i + k] = (double)y[k][i];
