@@ -104,7 +104,7 @@ static fathom_status check(const struct bench_record *record) {
 static fathom_status deliver(const struct bench_record *record, const struct bench_options *options) {
     struct json *doc = NULL;
     fathom_status verdict = check(record), status;
-    TRY_OUT(json_new(&doc));
+    TRY_OUT(json_new_document(&doc));
     bench_to_json(doc, record);
     if (options->out)
         TRY_OUT(write_json(options->out, doc));

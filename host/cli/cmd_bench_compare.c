@@ -230,7 +230,7 @@ static fathom_status run(const void *given) {
     for (; count < FILES_MAX && options->files[count]; count++)
         TRY_OUT(bench_read(&records[count], options->files[count]));
     if (options->common.json) {
-        TRY_OUT(json_new(&doc));
+        TRY_OUT(json_new_document(&doc));
         json_open_array(doc, "comparisons");
     }
     for (int i = 1; i < count; i++) {

@@ -73,7 +73,7 @@ static fathom_status visit_all(const struct cache_options *options, bool clear) 
     fathom_status status;
     TRY(cache_folder(folder, ""));
     if (options->common.json) {
-        TRY(json_new(&doc));
+        TRY(json_new_document(&doc));
         json_text(doc, "path", folder);
     } else if (!clear) {
         puts(folder);

@@ -55,7 +55,7 @@ static fathom_status print_list_json(const struct here *here, int count) {
     struct json *doc = NULL;
     char *cache = NULL;
     TRY(data_cache_folder(&cache));
-    fathom_status status = json_new(&doc);
+    fathom_status status = json_new_document(&doc);
     if (status == FATHOM_OK) {
         json_text(doc, "cache", cache);
         json_open_array(doc, "sets");
@@ -128,7 +128,7 @@ static fathom_status run_get(const void *given) {
     const char *where = options->to ? options->to : path ? path : "the cache";
     if (options->common.json) {
         struct json *doc = NULL;
-        status = json_new(&doc);
+        status = json_new_document(&doc);
         if (status == FATHOM_OK) {
             json_text(doc, "name", options->name);
             json_text(doc, "path", where);

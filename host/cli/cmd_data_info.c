@@ -135,7 +135,7 @@ static void add_json_facts(struct json *doc, const data_set *set, const data_inf
 static fathom_status print_document(const data_set *set, const data_info *info, const struct info_options *o,
                                     int64_t training, double seconds) {
     struct json *doc = NULL;
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     add_json_facts(doc, set, info);
     json_open(doc, "data");
     add_json_facts(doc, set, info);

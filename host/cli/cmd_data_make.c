@@ -57,7 +57,7 @@ static fathom_status write_set(const data_set *set, const char *out, int layout,
                (long long)set->graph.edges, (int)set->features.cols, (int)set->classes);
         return FATHOM_OK;
     }
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     json_text(doc, "output", out);
     json_open(doc, "data");
     add_json_data(doc, set);

@@ -57,13 +57,14 @@ static void print_both(const struct outcome both[NETWORKS], int64_t layers, int6
            "       fathom train --layers 30 --norm group --out runs/deep\n");
 }
 
-/* {"runs": [record, record]} */
+/* {"fathom": ..., "format": ..., "runs": [record, record]} */
 static fathom_status print_both_json(const struct outcome both[NETWORKS]) {
     const char *a = fathom_model_record(both[PLAIN].model), *b = fathom_model_record(both[GROUP].model);
-    size_t room = strlen(a) + strlen(b) + 64;
+    size_t room = strlen(a) + strlen(b) + 128;
     char *text = NULL;
     TRY(mem_new(&text, room, 1, 1, "JSON text"));
-    snprintf(text, room, "{\n\"runs\": [\n%s,\n%s\n]\n}", a, b);
+    snprintf(text, room, "{\n\"fathom\": \"%s\", \"format\": %d,\n\"runs\": [\n%s,\n%s\n]\n}", fathom_version(),
+             JSON_FORMAT, a, b);
     print_json_text(text);
     mem_free(text);
     return FATHOM_OK;

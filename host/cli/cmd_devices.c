@@ -59,7 +59,7 @@ out:
 static fathom_status print_devices_json(const struct shown *s) {
     struct json *doc = NULL;
     const char *note;
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     json_open_array(doc, "devices");
     for (int i = 0; i < s->count; i++) {
         const fathom_device_info *info = &s->info[i];

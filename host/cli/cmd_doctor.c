@@ -129,7 +129,7 @@ static void print_findings(const struct findings *findings) {
 
 static fathom_status print_findings_json(const struct findings *findings, fathom_status result) {
     struct json *doc = NULL;
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     json_text(doc, "version", fathom_version());
     json_open_array(doc, "findings");
     for (size_t i = 0; i < findings->count; i++) {

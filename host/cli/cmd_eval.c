@@ -121,8 +121,7 @@ static void add_config(struct json *doc, const fathom_model_info *m, const struc
 static fathom_status print_json_scores(const struct eval_options *o, const struct outcome *e, const data_set *set,
                                        const be_info *info) {
     struct json *doc = NULL;
-    TRY(json_new(&doc));
-    json_text(doc, "fathom", fathom_version());
+    TRY(json_new_document(&doc));
     train_json_data(doc, set);
     add_config(doc, &e->model, o, set);
     train_json_device(doc, info);

@@ -134,8 +134,7 @@ static fathom_status print_values(const fathom_metrics *values, const struct met
         print_metrics(values);
         return FATHOM_OK;
     }
-    TRY(json_new(&doc));
-    json_text(doc, "fathom", fathom_version());
+    TRY(json_new_document(&doc));
     json_text(doc, "embeddings", o->embeddings);
     json_int(doc, "nodes", g->nodes);
     json_int(doc, "width", g->width);

@@ -97,7 +97,7 @@ static void add_sweeps(struct json *doc, const lab_studies *studies) {
 
 static fathom_status print_summary(const struct source *from, const S *o, const char *page, int charts) {
     struct json *doc = NULL;
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     json_text(doc, "page", page);
     json_text(doc, "csv", o->csv);
     json_text(doc, "svg", o->svg);

@@ -88,7 +88,7 @@ static fathom_status run_one(const struct selftest_options *options, int only) {
         status = run_device(&all, &test, &info, only, NULL);
         goto out;
     }
-    TRY_OUT(json_new(&doc));
+    TRY_OUT(json_new_document(&doc));
     status = run_device(&all, &test, &info, only, doc);
     if (status == FATHOM_MEMORY)
         goto out;
@@ -140,7 +140,7 @@ static fathom_status run_all(const struct selftest_options *options, int only) {
     TRY(be_list_devices(&list));
     TRY_OUT(bench_device_rows(found, &count, &list, named ? options->common.device : "all"));
     if (options->common.json) {
-        TRY_OUT(json_new(&doc));
+        TRY_OUT(json_new_document(&doc));
         json_open_array(doc, "devices");
     }
     for (int i = 0; i < count; i++) {

@@ -113,7 +113,7 @@ static void on_progress(void *user, const lab_progress *p) {
 
 static fathom_status print_dry_json(const lab_recipe *recipe, const lab_cell *cells, int64_t count) {
     struct json *doc = NULL;
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     json_text(doc, "recipe", recipe->name);
     json_int(doc, "runs", count);
     json_open_array(doc, "cells");
@@ -174,7 +174,7 @@ static fathom_status print_result(const S *o, const lab_recipe *recipe, const la
         say("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
         return status;
     }
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     json_text(doc, "recipe", recipe->name);
     json_text(doc, "out", o->out);
     json_int(doc, "runs", r->total);

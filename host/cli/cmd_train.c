@@ -153,7 +153,7 @@ static fathom_status dry_run_json(const train_config *c, const fathom_data *data
     int64_t part[PARTS];
     struct json *doc = NULL;
     parts_of(part, plan);
-    TRY(json_new(&doc));
+    TRY(json_new_document(&doc));
     train_json_data(doc, data->set);
     train_json_config(doc, c, data->set);
     train_json_device(doc, info);

@@ -231,7 +231,7 @@ static fathom_status run(const void *given) {
     TRY_OUT(be_list_devices(&list));
     TRY_OUT(find_rows(rows, &count, &list, &options->common));
     if (options->common.json) {
-        TRY_OUT(json_new(&doc));
+        TRY_OUT(json_new_document(&doc));
         json_open_array(doc, "tuned");
     }
     for (int i = 0; i < count; i++)

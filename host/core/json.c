@@ -170,6 +170,17 @@ void json_null(struct json *doc, const char *key) {
         add(doc, key, cJSON_CreateNull());
 }
 
+void json_head(struct json *doc) {
+    json_text(doc, "fathom", fathom_version());
+    json_int(doc, "format", JSON_FORMAT);
+}
+
+fathom_status json_new_document(struct json **doc) {
+    TRY(json_new(doc));
+    json_head(*doc);
+    return FATHOM_OK;
+}
+
 static fathom_status print(struct json *doc, char **text, bool indented) {
     *text = NULL;
     TRY(doc->status);

@@ -24,10 +24,17 @@
 
 #include "core/status.h"
 
+/* Raised when a field of a document changes its name or meaning, or goes; new fields do not raise it. */
+#define JSON_FORMAT 1
+
 struct cJSON;
 struct json;
 
 fathom_status json_new(struct json **doc);
+/* The same for a document that a command prints: starts with the two members of json_head. */
+fathom_status json_new_document(struct json **doc);
+/* "fathom": the version of the program; "format": JSON_FORMAT, of the fields (docs/formats.md). */
+void json_head(struct json *doc);
 void json_free(struct json *doc); /* accepts NULL */
 
 /* Enters a new object or array; json_close leaves it. `key` is NULL inside arrays. */

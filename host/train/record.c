@@ -173,7 +173,7 @@ static void add_profile(struct json *doc, const train_result *r) {
 
 void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
                 const train_result *result) {
-    json_text(doc, "fathom", fathom_version());
+    json_head(doc);
     train_json_data(doc, set);
     train_json_config(doc, result ? &result->config : config, set);
     train_json_device(doc, info);
