@@ -46,5 +46,5 @@ install(EXPORT fathomTargets NAMESPACE fathom:: DESTINATION ${FATHOM_CMAKE_DIR} 
 # Where backend/module.c looks for the module: from the command, and last by its full name (programs with libfathom.a
 # may lie anywhere).
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/host/backend/module.c APPEND PROPERTY COMPILE_DEFINITIONS
-    MODULE_FROM_COMMAND="../${CMAKE_INSTALL_LIBDIR}/fathom/" MODULE_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/fathom/"
-    MODULE_PACKAGED="/usr/${CMAKE_INSTALL_LIBDIR}/fathom/")
+    MODULE_FROM_COMMAND="../${CMAKE_INSTALL_LIBDIR}/fathom" MODULE_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/fathom"
+    MODULE_PACKAGED="/usr/${CMAKE_INSTALL_LIBDIR}/fathom")

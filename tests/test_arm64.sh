@@ -14,7 +14,7 @@ mkdir headers/openssl # some of libcrypto's headers lie there, too
 ln -s /usr/include/"$(gcc -print-multiarch)"/openssl/*.h headers/openssl/
 
 # where the build looks for the OpenCL module
-places=('-DMODULE_FROM_COMMAND="../lib/"' '-DMODULE_INSTALLED="/lib/"' '-DMODULE_PACKAGED="/lib/"')
+places=('-DMODULE_FROM_COMMAND="../lib"' '-DMODULE_INSTALLED="/lib"' '-DMODULE_PACKAGED="/lib"')
 count=0
 for file in "$SOURCE_DIR"/host/core/*.c "$SOURCE_DIR"/host/backend/*.c "$SOURCE_DIR"/host/backend/cpu/*.c \
     "$SOURCE_DIR"/host/backend/cpu/loops/*.c; do

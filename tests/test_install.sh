@@ -4,7 +4,6 @@
 # found in it by the command, by the shared library and by a static program. labels: asan-skip
 need_command
 command -v pkg-config >/dev/null || skip "pkg-config is not installed"
-unset FATHOM_MODULE_DIR
 cmake --install "$BUILD_DIR" --prefix "$PWD/first" >log || fail "cmake --install: $(tail -3 log)"
 mkdir -p other/place
 mv first other/place/prefix # it does not know its own name

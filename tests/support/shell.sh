@@ -24,6 +24,10 @@ expect_exit() {
     [ "$got" = "$wanted" ] || fail "'$*' exited with $got instead of $wanted: $(cat out err)"
 }
 
+# as_user [NAME=VALUE...] COMMAND...: runs it in an environment as users have it, none of the tests' own variables.
+# HOME is the test's folder `home`; PATH is the caller's.
+as_user() { env -i HOME="$TEST_TMP/home" PATH="$PATH" TERM="${TERM:-dumb}" "$@"; }
+
 # await FILE: until a run has written it, at most ten seconds; no fixed time is right on a slow machine.
 await() {
     for _ in $(seq 500); do

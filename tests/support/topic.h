@@ -10,14 +10,10 @@
 #include "cases/cases.h"
 #include "support/support.h"
 
-/* The device named by $FATHOM_TEST_DEVICE, or NULL. Its module lies in the build folder, not beside the tests. */
+/* The device named by $FATHOM_TEST_DEVICE, or NULL. */
 static inline const char *topic_device(void) {
-    const char *word = getenv("FATHOM_TEST_DEVICE"), *build = getenv("BUILD_DIR");
-    if (!word || !*word)
-        return NULL;
-    if (build)
-        setenv("FATHOM_MODULE_DIR", build, 0);
-    return word;
+    const char *word = getenv("FATHOM_TEST_DEVICE");
+    return word && *word ? word : NULL;
 }
 
 static inline int topic_failures(be_device *dev, be_op op, int *ran) {
