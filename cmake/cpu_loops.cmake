@@ -1,7 +1,7 @@
 # The hot loops of the CPU back end are compiled once per instruction set and
 # all end up in libfathom: the binary runs on any x86-64 and picks a table at
 # start. CPU_ISA is the suffix of a copy's names; off x86-64 there is only base.
-file(GLOB LOOP_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/backend/cpu/loops/*.c)
+file(GLOB LOOP_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/backend/cpu/loops/*.c)
 if(NOT LOOP_SOURCES)
     return()
 endif()
@@ -18,6 +18,6 @@ add_cpu_loops(base)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     add_cpu_loops(avx2 -mavx2 -mfma)
     add_cpu_loops(avx512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512)
-    file(GLOB CPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/backend/cpu/*.c)
+    file(GLOB CPU_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/backend/cpu/*.c)
     set_source_files_properties(${CPU_SOURCES} PROPERTIES COMPILE_DEFINITIONS FATHOM_ISA_X86=1)
 endif()

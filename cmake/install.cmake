@@ -31,20 +31,20 @@ set(FATHOM_PRIVATE_DIRS ${OPENBLAS_LIBRARY_DIRS} ${READERS_LIBRARY_DIRS})
 
 # From the folder of fathom.pc up to the prefix: one ".." for each of its parts.
 string(REGEX REPLACE "[^/]+" ".." FATHOM_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-configure_file(cmake/package/fathom.pc.in ${CMAKE_BINARY_DIR}/fathom.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/fathom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+configure_file(cmake/package/fathom.pc.in ${PROJECT_BINARY_DIR}/fathom.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/fathom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 set(FATHOM_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/fathom)
-configure_package_config_file(cmake/package/fathomConfig.cmake.in ${CMAKE_BINARY_DIR}/fathomConfig.cmake
+configure_package_config_file(cmake/package/fathomConfig.cmake.in ${PROJECT_BINARY_DIR}/fathomConfig.cmake
     INSTALL_DESTINATION ${FATHOM_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
     NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/fathomConfigVersion.cmake COMPATIBILITY SameMajorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/fathomConfig.cmake ${CMAKE_BINARY_DIR}/fathomConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/fathomConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/fathomConfig.cmake ${PROJECT_BINARY_DIR}/fathomConfigVersion.cmake
     DESTINATION ${FATHOM_CMAKE_DIR} COMPONENT development)
 install(EXPORT fathomTargets NAMESPACE fathom:: DESTINATION ${FATHOM_CMAKE_DIR} COMPONENT development)
 
 # Where backend/module.c looks for the module: from the command, and last by its full name (programs with libfathom.a
 # may lie anywhere).
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/host/backend/module.c APPEND PROPERTY COMPILE_DEFINITIONS
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/host/backend/module.c APPEND PROPERTY COMPILE_DEFINITIONS
     MODULE_FROM_COMMAND="../${CMAKE_INSTALL_LIBDIR}/fathom" MODULE_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/fathom"
     MODULE_PACKAGED="/usr/${CMAKE_INSTALL_LIBDIR}/fathom")

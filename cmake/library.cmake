@@ -16,12 +16,12 @@ target_include_directories(fathom_shared INTERFACE $<INSTALL_INTERFACE:include>)
 target_link_libraries(fathom_shared PRIVATE
     PkgConfig::OPENBLAS PkgConfig::READERS OpenMP::OpenMP_C Threads::Threads m ${CMAKE_DL_LIBS})
 
-set(FATHOM_ARCHIVE ${CMAKE_BINARY_DIR}/static/libfathom.a)
+set(FATHOM_ARCHIVE ${PROJECT_BINARY_DIR}/static/libfathom.a)
 add_custom_command(OUTPUT ${FATHOM_ARCHIVE}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/static
-    COMMAND ${CMAKE_LINKER} -r -o ${CMAKE_BINARY_DIR}/static/fathom.o ${FATHOM_OBJECTS}
-    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${CMAKE_BINARY_DIR}/static/fathom.o
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/static
+    COMMAND ${CMAKE_LINKER} -r -o ${PROJECT_BINARY_DIR}/static/fathom.o ${FATHOM_OBJECTS}
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${PROJECT_BINARY_DIR}/static/fathom.o
     COMMAND ${CMAKE_COMMAND} -E rm -f ${FATHOM_ARCHIVE}
-    COMMAND ${CMAKE_AR} rcs ${FATHOM_ARCHIVE} ${CMAKE_BINARY_DIR}/static/fathom.o
+    COMMAND ${CMAKE_AR} rcs ${FATHOM_ARCHIVE} ${PROJECT_BINARY_DIR}/static/fathom.o
     DEPENDS ${FATHOM_OBJECTS} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Joining libfathom.a")
 add_custom_target(fathom_archive ALL DEPENDS ${FATHOM_ARCHIVE})

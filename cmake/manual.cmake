@@ -4,7 +4,7 @@ set(FATHOM_PAGES "")
 find_program(GZIP gzip)
 # add_page(NAME WORDS...): fathom-NAME.1, or .1.gz where there is gzip.
 function(add_page name)
-    set(page ${CMAKE_BINARY_DIR}/man/${name}.1)
+    set(page ${PROJECT_BINARY_DIR}/man/${name}.1)
     set(squeeze "")
     set(made ${page})
     if(GZIP)
@@ -17,10 +17,10 @@ function(add_page name)
 endfunction()
 
 if(TARGET fathom_command AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
-    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man)
     add_page(fathom)
     # The verbs stand in cli.h as X(data_info), which is `fathom data info` and fathom-data-info.1.
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/cli/cli.h)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/cli/cli.h)
     file(READ host/cli/cli.h text)
     string(REGEX MATCHALL "\n    X\\([a-z_]+" verb_lines "${text}")
     foreach(line IN LISTS verb_lines)
@@ -34,7 +34,7 @@ if(TARGET fathom_command AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_E
 endif()
 
 if(TARGET fathom_command)
-    set(shell ${CMAKE_SOURCE_DIR}/host/cli/shell)
+    set(shell ${PROJECT_SOURCE_DIR}/host/cli/shell)
     install(FILES ${shell}/fathom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME fathom
         COMPONENT command)
     install(FILES ${shell}/fathom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d

@@ -2,7 +2,7 @@
 # and is loaded at run time, so that a machine without an OpenCL loader still
 # runs everything on the CPU. It gets host services through a table and links
 # no symbol of libfathom; --no-undefined proves that at every link without sanitizers.
-file(GLOB OPENCL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/backend/opencl/*.c)
+file(GLOB OPENCL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/backend/opencl/*.c)
 if(NOT OPENCL_SOURCES)
     return()
 endif()
@@ -16,14 +16,14 @@ if(NOT OPENCL_LOADER_FOUND OR NOT CLBLAST_FOUND)
 endif()
 
 # cl/embed.cmake writes OUTPUT, a C file holding the text of every cl/*.cl and cl/*.h.
-file(GLOB KERNEL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.cl ${CMAKE_SOURCE_DIR}/cl/*.h)
+file(GLOB KERNEL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cl/*.cl ${PROJECT_SOURCE_DIR}/cl/*.h)
 set(EMBEDDED_KERNELS)
-if(EXISTS ${CMAKE_SOURCE_DIR}/cl/embed.cmake)
-    set(EMBEDDED_KERNELS ${CMAKE_BINARY_DIR}/generated/ocl_kernels.c)
+if(EXISTS ${PROJECT_SOURCE_DIR}/cl/embed.cmake)
+    set(EMBEDDED_KERNELS ${PROJECT_BINARY_DIR}/generated/ocl_kernels.c)
     add_custom_command(OUTPUT ${EMBEDDED_KERNELS}
-        COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${CMAKE_SOURCE_DIR}/cl -D OUTPUT=${EMBEDDED_KERNELS}
-            -P ${CMAKE_SOURCE_DIR}/cl/embed.cmake
-        DEPENDS ${KERNEL_SOURCES} ${CMAKE_SOURCE_DIR}/cl/embed.cmake ${CMAKE_SOURCE_DIR}/host/backend/opencl/ocl_kernels.h
+        COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR}/cl -D OUTPUT=${EMBEDDED_KERNELS}
+            -P ${PROJECT_SOURCE_DIR}/cl/embed.cmake
+        DEPENDS ${KERNEL_SOURCES} ${PROJECT_SOURCE_DIR}/cl/embed.cmake ${PROJECT_SOURCE_DIR}/host/backend/opencl/ocl_kernels.h
         COMMENT "Embedding the OpenCL kernels" VERBATIM)
 endif()
 

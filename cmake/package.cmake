@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_NAME fathom)
 set(CPACK_PACKAGE_CONTACT "${FATHOM_CONTACT}")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
     WORLD_READ WORLD_EXECUTE)
@@ -57,29 +57,29 @@ driver of the device comes from its own package.")
 endif()
 
 # Runs ldconfig after the library came or went.
-file(WRITE ${CMAKE_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
-file(WRITE ${CMAKE_BINARY_DIR}/package/shlibs
+file(WRITE ${PROJECT_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
+file(WRITE ${PROJECT_BINARY_DIR}/package/shlibs
     "libfathom ${soname} libfathom${soname} (>= ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
-    ${CMAKE_BINARY_DIR}/package/triggers ${CMAKE_BINARY_DIR}/package/shlibs)
+    ${PROJECT_BINARY_DIR}/package/triggers ${PROJECT_BINARY_DIR}/package/shlibs)
 
 # Each package says under which licence it is and what changed.
-configure_file(cmake/package/changelog.in ${CMAKE_BINARY_DIR}/package/changelog @ONLY)
+configure_file(cmake/package/changelog.in ${PROJECT_BINARY_DIR}/package/changelog @ONLY)
 if(GZIP)
-    execute_process(COMMAND ${GZIP} -9nfk ${CMAKE_BINARY_DIR}/package/changelog)
+    execute_process(COMMAND ${GZIP} -9nfk ${PROJECT_BINARY_DIR}/package/changelog)
 endif()
-file(READ ${CMAKE_SOURCE_DIR}/LICENSE licence)
+file(READ ${PROJECT_SOURCE_DIR}/LICENSE licence)
 string(REGEX REPLACE "^MIT License\n\nCopyright[^\n]*\n\n" "" licence "${licence}")
 string(REGEX REPLACE "\n+$" "" licence "${licence}")
 string(REPLACE "\n\n" "\n.\n" licence "${licence}")
 string(REPLACE "\n" "\n " licence "${licence}")
-configure_file(cmake/package/copyright.in ${CMAKE_BINARY_DIR}/package/copyright @ONLY)
+configure_file(cmake/package/copyright.in ${PROJECT_BINARY_DIR}/package/copyright @ONLY)
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     string(TOUPPER ${component} upper)
     set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
-    install(FILES ${CMAKE_BINARY_DIR}/package/copyright ${CMAKE_BINARY_DIR}/package/changelog.gz
+    install(FILES ${PROJECT_BINARY_DIR}/package/copyright ${PROJECT_BINARY_DIR}/package/changelog.gz
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} OPTIONAL)
-    set(overrides ${CMAKE_SOURCE_DIR}/cmake/package/${package}.lintian-overrides)
+    set(overrides ${PROJECT_SOURCE_DIR}/cmake/package/${package}.lintian-overrides)
     if(EXISTS ${overrides})
         install(FILES ${overrides} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package}
             COMPONENT ${component})

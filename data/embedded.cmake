@@ -15,8 +15,8 @@ endif()
 
 foreach(set embedded karate karate-2)
     string(REPLACE - _ name ${set})
-    set(from ${CMAKE_SOURCE_DIR}/data/${set}.npz)
-    set(to ${CMAKE_BINARY_DIR}/embedded/${set}.c)
+    set(from ${PROJECT_SOURCE_DIR}/data/${set}.npz)
+    set(to ${PROJECT_BINARY_DIR}/embedded/${set}.c)
     add_custom_command(OUTPUT ${to} DEPENDS ${from} ${CMAKE_CURRENT_LIST_FILE}
         COMMAND ${CMAKE_COMMAND} -DFROM=${from} -DTO=${to} -DNAME=${name} -P ${CMAKE_CURRENT_LIST_FILE}
         COMMENT "Embedding ${set}" VERBATIM)

@@ -2,7 +2,7 @@
 # to be found at run time. Included by CMakeLists.txt after the library.
 set(table "")
 foreach(name table1 table2 depth grid)
-    set(from ${CMAKE_SOURCE_DIR}/data/recipes/${name}.recipe)
+    set(from ${PROJECT_SOURCE_DIR}/data/recipes/${name}.recipe)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${from})
     file(READ ${from} text)
     string(REPLACE "\\" "\\\\" text "${text}")
@@ -10,11 +10,11 @@ foreach(name table1 table2 depth grid)
     string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
     string(APPEND table "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/embedded/recipes.c @ONLY CONTENT
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/embedded/recipes.c @ONLY CONTENT
 "/* made from data/recipes by data/recipes.cmake */
 #include \"lab/recipe.h\"
 const lab_builtin lab_builtins[] = {
 @table@    {NULL, NULL},
 };
 ")
-target_sources(fathom PRIVATE ${CMAKE_BINARY_DIR}/embedded/recipes.c)
+target_sources(fathom PRIVATE ${PROJECT_BINARY_DIR}/embedded/recipes.c)

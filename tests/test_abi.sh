@@ -28,7 +28,7 @@ structs=$(sed -nE 's/^typedef struct (fathom_[a-z_]+) \{/\1/p' "$SOURCE_DIR/incl
     for s in $structs; do echo "printf(\"%s %zu\\n\", \"$s\", sizeof($s));"; done
     echo '}'
 } >sizes.c
-"${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$SOURCE_DIR/include" sizes.c -o sizes || fail "the header does not compile alone"
+"${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic $([ "${CI:-}" != true ] || echo -Werror) -I"$SOURCE_DIR/include" sizes.c -o sizes || fail "the header does not compile alone"
 ./sizes >sizes.txt
 [ "$(uname -m)" != x86_64 ] || diff "$SOURCE_DIR/tests/abi-sizes.txt" sizes.txt ||
     fail "structures have other sizes than tests/abi-sizes.txt: members are added at the end only, and the list follows"

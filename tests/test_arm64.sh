@@ -15,12 +15,14 @@ ln -s /usr/include/"$(gcc -print-multiarch)"/openssl/*.h headers/openssl/
 
 # where the build looks for the OpenCL module
 places=('-DMODULE_FROM_COMMAND="../lib"' '-DMODULE_INSTALLED="/lib"' '-DMODULE_PACKAGED="/lib"')
+strict=() # a new compiler's warning fails in CI alone
+[ "${CI:-}" != true ] || strict=(-Werror)
 count=0
 for file in "$SOURCE_DIR"/host/core/*.c "$SOURCE_DIR"/host/backend/*.c "$SOURCE_DIR"/host/backend/cpu/*.c \
     "$SOURCE_DIR"/host/backend/cpu/loops/*.c; do
     [ -f "$file" ] || continue
     $cross -std=c11 -D_POSIX_C_SOURCE=200809L -DCPU_ISA=base "${places[@]}" -fopenmp -O1 -ffp-contract=fast \
-        -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror \
+        -Wall -Wextra -Wpedantic -Wconversion -Wshadow "${strict[@]}" \
         -I "$SOURCE_DIR/include" -I "$SOURCE_DIR/host" -I "$SOURCE_DIR/cl" -isystem headers -c "$file" -o object.o ||
         fail "${file#"$SOURCE_DIR"/} does not compile for arm64"
     count=$((count + 1))

@@ -49,6 +49,8 @@ while IFS=$'\t' read -r path words sentence; do
     # shellcheck disable=SC2086
     expect_exit $code "$FATHOM" data info $path $words
     [ ! -s out ] || fail "$path prints on standard output: $(cat out)"
+    # libzip from 1.11 on has a second text for an archive without its end
+    sed -i 's/(Possibly truncated or corrupted zip archive)$/(Not a zip archive)/' err
     [ "$(cat err)" = "$sentence" ] || fail "$path $words says
   $(cat err)
 instead of

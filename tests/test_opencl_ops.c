@@ -142,15 +142,16 @@ static void long_columns_are_summed_exactly(void) {
     enum { N = 40001, D = 5, SUMS = D + D * D, OUT = 2 * D + SUMS };
     float *x = calloc((size_t)N * D, sizeof *x), got[OUT] = {0};
     double mean[D] = {0}, var[D] = {0}, product[D * D] = {0};
+    const double rows = N;
     be_buf *in = NULL, *out = NULL;
     TEST_ASSERT_NOT_NULL(x);
     for (int i = 0; i < N * D; i++)
         x[i] = 3.0f + 0.03f * (2.0f * random_unit(random_bits(5, RANDOM_TEST, 0, 0, (uint64_t)i)) - 1.0f);
     for (int i = 0; i < N * D; i++)
-        mean[i % D] += (double)x[i] / N;
+        mean[i % D] += (double)x[i] / rows;
     for (int v = 0; v < N; v++)
         for (int j = 0; j < D; j++) {
-            var[j] += ((double)x[v * D + j] - mean[j]) * ((double)x[v * D + j] - mean[j]) / N;
+            var[j] += ((double)x[v * D + j] - mean[j]) * ((double)x[v * D + j] - mean[j]) / rows;
             for (int k = 0; k < D; k++)
                 product[j * D + k] += (double)x[v * D + j] * (double)x[v * D + k];
         }
@@ -171,10 +172,10 @@ static void long_columns_are_summed_exactly(void) {
     for (int j = 0; j < D; j++) {
         TEST_ASSERT_FLOAT_WITHIN(1e-6f * 3.0f, (float)mean[j], got[j]);
         TEST_ASSERT_FLOAT_WITHIN(1e-4f * (float)var[j], (float)var[j], got[D + j]);
-        TEST_ASSERT_FLOAT_WITHIN(1e-5f * 3.0f * N, (float)(mean[j] * N), got[2 * D + j]);
+        TEST_ASSERT_FLOAT_WITHIN(1e-5f * 3.0f * (float)rows, (float)(mean[j] * rows), got[2 * D + j]);
     }
     for (int i = 0; i < D * D; i++)
-        TEST_ASSERT_FLOAT_WITHIN(1e-5f * 9.0f * N, (float)product[i], got[3 * D + i]);
+        TEST_ASSERT_FLOAT_WITHIN(1e-5f * 9.0f * (float)rows, (float)product[i], got[3 * D + i]);
 }
 
 /* Only what was asked for is built: opening builds the file of the product check, `fill` one more. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test_warnings.sh - every file of ours is clean of warnings under gcc and under
 # clang, whichever of them built this tree. gcc finds some only while optimising,
-# so it compiles in full; clang needs no more than the syntax.
+# so it compiles in full; clang needs no more than the syntax. A new compiler may
+# know new warnings: they fail the test in CI (CI=true) and are listed elsewhere.
 # labels: asan-skip
 commands="$BUILD_DIR/compile_commands.json"
 [ -f "$commands" ] || skip "no compile_commands.json: this generator does not write it"
@@ -14,14 +15,16 @@ check() {
         grep -F -- "-c $SOURCE_DIR/" | grep -vF -- "-c $BUILD_DIR/" |
         sed -E "s#^[^ ]+#$compiler#; s# -o [^ ]+# -o /dev/null#; s#\$# -Werror $*#" >list
     [ -s list ] || fail "no file of ours in $commands"
-    tr '\n' '\0' <list | (cd "$BUILD_DIR" && xargs -0 -P 2 -I{} bash -c '{}') 2>warnings || {
+    if tr '\n' '\0' <list | (cd "$BUILD_DIR" && xargs -0 -P 2 -I{} bash -c '{}') 2>warnings; then
+        echo "$compiler: $(wc -l <list) files"
+    else
         cat warnings
-        fail "$compiler warns"
-    }
-    echo "$compiler: $(wc -l <list) files"
+        [ "${CI:-}" != true ] || fail "$compiler warns"
+        warned+=("$("$compiler" --version | head -1)")
+    fi
 }
 
-checked=0
+checked=0 warned=()
 for compiler in gcc clang-14 clang; do
     command -v "$compiler" >/dev/null || continue
     case $compiler in
@@ -31,3 +34,4 @@ for compiler in gcc clang-14 clang; do
     checked=$((checked + 1))
 done
 [ "$checked" -gt 0 ] || skip "neither gcc nor clang here"
+[ ${#warned[@]} = 0 ] || skip "warnings of ${warned[*]} are listed in the log; they fail this test only where CI=true"
