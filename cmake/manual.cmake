@@ -29,7 +29,7 @@ if(TARGET fathom_command AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_E
         string(REPLACE "_" "-" page "${verb}")
         add_page(fathom-${page} ${words})
     endforeach()
-    add_custom_target(manual ALL DEPENDS ${FATHOM_PAGES})
+    add_custom_target(fathom_manual ALL DEPENDS ${FATHOM_PAGES})
     install(FILES ${FATHOM_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 endif()
 

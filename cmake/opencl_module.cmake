@@ -10,8 +10,9 @@ endif()
 pkg_check_modules(OPENCL_LOADER IMPORTED_TARGET OpenCL)
 pkg_check_modules(CLBLAST IMPORTED_TARGET clblast)
 if(NOT OPENCL_LOADER_FOUND OR NOT CLBLAST_FOUND)
-    message(WARNING "No OpenCL headers or no CLBlast found: building without the OpenCL module. "
-        "`./quickstart build` installs them; -DFATHOM_OPENCL=OFF says that this is meant.")
+    message(WARNING "No OpenCL headers or no CLBlast found: building without the OpenCL module. Debian's packages are "
+        "ocl-icd-opencl-dev, opencl-c-headers and libclblast-dev; `./quickstart build` installs them; "
+        "-DFATHOM_OPENCL=OFF says that this is meant.")
     return()
 endif()
 
