@@ -1,11 +1,11 @@
-/* npy_file.c - whole .npy files: loading with checks, saving through a temporary file and a rename. */
+/* npy_file.c - whole .npy files: loading with checks, saving. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "core/file.h"
 #include "core/mem.h"
 #include "core/npy.h"
 
@@ -88,23 +88,7 @@ size_t npy_make_header(char text[NPY_HEADER_ROOM], const char *type, int64_t row
 }
 
 fathom_status npy_save_float(const char *path, const float *values, int64_t rows, int64_t cols) {
-    char header[NPY_HEADER_ROOM], temporary[4096];
-    if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
-        return fail(FATHOM_FAILURE, "%s: the path is too long", path);
+    char header[NPY_HEADER_ROOM];
     size_t length = npy_make_header(header, "<f4", rows, cols), count = (size_t)rows * (size_t)cols;
-    FILE *file = fopen(temporary, "wb");
-    if (!file)
-        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", temporary, strerror(errno));
-    bool good = fwrite(header, 1, length, file) == length && fwrite(values, sizeof(float), count, file) == count &&
-                fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int error = errno;
-    if (fclose(file) != 0 && good)
-        good = false, error = errno;
-    if (good && rename(temporary, path) != 0)
-        good = false, error = errno;
-    if (!good) {
-        unlink(temporary);
-        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(error));
-    }
-    return FATHOM_OK;
+    return file_replace(path, (const file_piece[]){{header, length}, {values, count * sizeof *values}}, 2);
 }

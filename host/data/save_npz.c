@@ -1,51 +1,160 @@
 /* save_npz.c - a set as one .npz in fathom's layout: the members read_npz.c reads, loadable by numpy without pickles.
- */
-#include <errno.h>
-#include <fcntl.h>
+ *
+ * An .npz is a zip archive. It is written from its first byte to its last, so that it can go into a pipe, and always
+ * with the 64-bit fields of the format: there is one form for every size. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-#include <zip.h>
+#include <zlib.h>
 
+#include "core/file.h"
 #include "core/json.h"
 #include "core/npy.h"
 #include "data/internal.h"
 
-/* Headers must live until the archive is written, which libzip does at its end. */
 #define MEMBERS_MAX 16
+#define RECORD_MAX 256 /* bytes of a record of the archive, with a name and the 64-bit fields */
+#define VERSION 45     /* of the format, the first with 64-bit fields */
+#define DATE 0x21      /* 1980-01-01: the same content, the same bytes */
+#define IN_64 0xFFFFFFFF
+#define STORED 0
+#define DEFLATED 8
+
+typedef struct npz_member {
+    char name[64];
+    unsigned method;
+    uint32_t crc;
+    uint64_t bytes, packed, place;
+} npz_member;
 
 typedef struct npz_writer {
-    zip_t *zip;
-    const char *path;
-    int members;
-    char headers[MEMBERS_MAX][NPY_HEADER_ROOM];
+    file_writer file;
+    uint64_t place; /* bytes written so far */
+    int count;
+    npz_member members[MEMBERS_MAX];
 } npz_writer;
+
+static fathom_status write_bytes(npz_writer *w, const void *bytes, size_t count) {
+    w->place += count;
+    return file_write(&w->file, bytes, count);
+}
+
+/* Appends the low bytes of `value`, the lowest first. */
+static uint8_t *put(uint8_t *to, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        *to++ = (uint8_t)(value >> 8 * i);
+    return to;
+}
+
+/* What the record before a member and its entry in the directory have in common. */
+static uint8_t *put_member(uint8_t *to, const npz_member *m, unsigned extra) {
+    to = put(to, VERSION, 2);
+    to = put(to, 0, 2); /* flags */
+    to = put(to, m->method, 2);
+    to = put(to, 0, 2); /* time */
+    to = put(to, DATE, 2);
+    to = put(to, m->crc, 4);
+    to = put(to, IN_64, 4);
+    to = put(to, IN_64, 4);
+    to = put(to, strlen(m->name), 2);
+    return put(to, extra, 2);
+}
+
+static uint8_t *put_name(uint8_t *to, const npz_member *m) {
+    memcpy(to, m->name, strlen(m->name));
+    return to + strlen(m->name);
+}
+
+static fathom_status write_head(npz_writer *w, npz_member *m) {
+    uint8_t record[RECORD_MAX], *end = put(record, 0x04034b50, 4);
+    m->place = w->place;
+    end = put_name(put_member(end, m, 20), m);
+    end = put(put(end, 1, 2), 16, 2); /* the 64-bit fields */
+    end = put(put(end, m->bytes, 8), m->packed, 8);
+    return write_bytes(w, record, (size_t)(end - record));
+}
+
+static fathom_status write_entry(npz_writer *w, const npz_member *m) {
+    uint8_t record[RECORD_MAX], *end = put(record, 0x02014b50, 4);
+    end = put_member(put(end, VERSION, 2), m, 28);
+    end = put(put(end, 0, 8), 0, 2); /* comment, disk, attributes */
+    end = put_name(put(end, IN_64, 4), m);
+    end = put(put(end, 1, 2), 24, 2);
+    end = put(put(put(end, m->bytes, 8), m->packed, 8), m->place, 8);
+    return write_bytes(w, record, (size_t)(end - record));
+}
+
+/* The directory, and where it is: once in 64-bit fields, once as short archives have it. */
+static fathom_status write_directory(npz_writer *w) {
+    uint8_t record[RECORD_MAX], *end;
+    uint64_t place = w->place;
+    for (int i = 0; i < w->count; i++)
+        TRY(write_entry(w, &w->members[i]));
+    uint64_t bytes = w->place - place, count = (uint64_t)w->count;
+    end = put(put(record, 0x06064b50, 4), 44, 8);
+    end = put(put(put(end, VERSION, 2), VERSION, 2), 0, 8);
+    end = put(put(put(put(end, count, 8), count, 8), bytes, 8), place, 8);
+    end = put(put(put(put(end, 0x07064b50, 4), 0, 4), place + bytes, 8), 1, 4);
+    end = put(put(put(put(end, 0x06054b50, 4), 0, 4), count, 2), count, 2);
+    end = put(put(put(end, bytes, 4), place < IN_64 ? place : IN_64, 4), 0, 2);
+    return write_bytes(w, record, (size_t)(end - record));
+}
 
 #define DEFLATE_MAX ((size_t)8 << 20)
 #define DEFLATE_BEST_MAX ((size_t)1 << 18)
 
+/* *packed = both pieces deflated, to be freed; *bytes of them. */
+static fathom_status deflate_pieces(uint8_t **packed, size_t *bytes, file_piece pieces[2]) {
+    z_stream z = {0};
+    size_t count = pieces[0].count + pieces[1].count;
+    int level = count < DEFLATE_BEST_MAX ? 6 : 1; /* row starts take seconds at level 6 */
+    *packed = NULL;
+    if (deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return fail(FATHOM_MEMORY, "zlib cannot be started");
+    size_t most = deflateBound(&z, (uLong)count);
+    fathom_status status = mem_new(packed, most, 1, 1, "deflated member");
+    z.next_out = *packed;
+    z.avail_out = (uInt)most;
+    for (int i = 0; i < 2 && status == FATHOM_OK; i++) {
+        z.next_in = (Bytef *)(uintptr_t)pieces[i].bytes;
+        z.avail_in = (uInt)pieces[i].count;
+        if (deflate(&z, i == 0 ? Z_NO_FLUSH : Z_FINISH) != (i == 0 ? Z_OK : Z_STREAM_END))
+            status = fail(FATHOM_FAILURE, "zlib cannot deflate a member");
+    }
+    *bytes = z.total_out;
+    deflateEnd(&z);
+    return status;
+}
+
 /* Integers are deflated; dense floats and large members are stored: they shrink little or slowly, and load many times
  * faster so. */
 static fathom_status add_member(npz_writer *w, const char *name, const char *type, const void *values, int64_t rows,
-                                int64_t cols, size_t size, bool deflate) {
-    char member[64];
-    char *header = w->headers[w->members++];
+                                int64_t cols, size_t size, bool deflate_it) {
+    char header[NPY_HEADER_ROOM];
     size_t length = npy_make_header(header, type, rows, cols), count = (size_t)rows * (size_t)(cols < 0 ? 1 : cols);
-    zip_buffer_fragment_t parts[2] = {{(zip_uint8_t *)header, length},
-                                      {(zip_uint8_t *)(uintptr_t)values, count * size}};
-    snprintf(member, sizeof member, "%s.npy", name);
-    zip_source_t *source = zip_source_buffer_fragment(w->zip, parts, 2, 0);
-    zip_int64_t index = source ? zip_file_add(w->zip, member, source, ZIP_FL_ENC_UTF_8) : -1;
-    if (index < 0) {
-        zip_source_free(source);
-        return fail(FATHOM_FAILURE, "%s: member %s cannot be made (%s)", w->path, name, zip_strerror(w->zip));
+    file_piece pieces[2] = {{header, length}, {values, count * size}};
+    npz_member *m = &w->members[w->count++];
+    uint8_t *packed = NULL;
+    size_t bytes = 0;
+    fathom_status status;
+    snprintf(m->name, sizeof m->name, "%s.npy", name);
+    m->bytes = m->packed = length + count * size;
+    m->crc = (uint32_t)crc32_z(0, (const Bytef *)header, length);
+    if (count * size > 0)
+        m->crc = (uint32_t)crc32_z(m->crc, values, count * size);
+    if (deflate_it && count * size < DEFLATE_MAX) {
+        TRY_OUT(deflate_pieces(&packed, &bytes, pieces));
+        m->method = DEFLATED;
+        m->packed = bytes;
+        pieces[0] = (file_piece){packed, bytes};
+        pieces[1].count = 0;
     }
-    zip_set_file_compression(w->zip, (zip_uint64_t)index,
-                             deflate && count * size < DEFLATE_MAX ? ZIP_CM_DEFLATE : ZIP_CM_STORE,
-                             count * size < DEFLATE_BEST_MAX ? 6 : 1); /* row starts take seconds at level 6 */
-    zip_file_set_dostime(w->zip, (zip_uint64_t)index, 0, 0x21, 0); /* 1980-01-01: the same content, the same bytes */
-    return FATHOM_OK;
+    TRY_OUT(write_head(w, m));
+    TRY_OUT(write_bytes(w, pieces[0].bytes, pieces[0].count));
+    TRY_OUT(write_bytes(w, pieces[1].bytes, pieces[1].count));
+out:
+    mem_free(packed);
+    return status;
 }
 
 static fathom_status add_features(npz_writer *w, const data_features *f, const int64_t shape[2]) {
@@ -57,7 +166,6 @@ static fathom_status add_features(npz_writer *w, const data_features *f, const i
     return add_member(w, "attr_shape", "<i8", shape, 2, -1, sizeof(int64_t), true);
 }
 
-/* What every member points into, kept until the archive is closed. */
 typedef struct pieces {
     int64_t adj_shape[2], attr_shape[2];
     char *about;
@@ -92,50 +200,18 @@ static fathom_status make_about(char **about, const data_set *set) {
     return status;
 }
 
-/* The finished file is forced to disk before it takes its name. */
-static fathom_status settle(const char *temporary, const char *path) {
-    int file = open(temporary, O_RDONLY | O_CLOEXEC);
-    bool good = file >= 0 && fsync(file) == 0;
-    if (file >= 0)
-        close(file);
-    if (good && rename(temporary, path) == 0)
-        return FATHOM_OK;
-    return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-static fathom_status write_archive(npz_writer *w, const data_set *set, const pieces *p, const char *temporary) {
-    int error = 0;
-    unlink(temporary);
-    w->zip = zip_open(temporary, ZIP_CREATE | ZIP_TRUNCATE, &error);
-    if (!w->zip)
-        return fail(FATHOM_FAILURE, "%s: cannot be written: %s", w->path, strerror(errno));
-    fathom_status status = add_all(w, set, p);
-    if (status != FATHOM_OK) {
-        zip_discard(w->zip);
-        return status;
-    }
-    if (zip_close(w->zip) != 0) {
-        status = fail(FATHOM_FAILURE, "%s: cannot be written (%s)", w->path, zip_strerror(w->zip));
-        zip_discard(w->zip);
-    }
-    return status;
-}
-
 fathom_status data_save(const data_set *set, const char *path) {
     fathom_status status;
-    char *temporary = NULL;
-    npz_writer writer = {.path = path};
+    npz_writer w = {.count = 0};
     pieces p = {{set->graph.nodes, set->graph.nodes}, {set->features.rows, set->features.cols}, NULL};
-    if (data_is_folder(path))
-        return fail(FATHOM_FAILURE, "%s: is a folder, a file's name is wanted", path);
-    TRY_OUT(data_text(&temporary, "%s.part", path));
-    TRY_OUT(make_about(&p.about, set));
-    TRY_OUT(write_archive(&writer, set, &p, temporary));
-    TRY_OUT(settle(temporary, path));
+    TRY(make_about(&p.about, set));
+    TRY_OUT(file_begin(&w.file, path, false));
+    TRY_OUT(add_all(&w, set, &p));
+    TRY_OUT(write_directory(&w));
+    TRY_OUT(file_commit(&w.file));
 out:
-    if (status != FATHOM_OK && temporary)
-        unlink(temporary);
-    mem_free(temporary);
+    if (status != FATHOM_OK)
+        file_abort(&w.file);
     mem_free(p.about);
     return status;
 }

@@ -1,32 +1,48 @@
 /* save_ogb.c - a set as an OGB node-property folder of gzip csv tables, as the benchmark of the readers wants it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include "core/file.h"
 #include "core/plain.h"
 #include "data/internal.h"
 
 #define LINE_ROOM (1 << 16)
 
 typedef struct gz_table {
-    gzFile file;
+    file_writer writer;
+    gzFile file; /* on a copy of the writer's descriptor: gzclose closes it */
     char *path;
     char buffer[LINE_ROOM];
     size_t used;
     bool failed;
 } gz_table;
 
+static fathom_status open_gzip(gz_table *t) {
+    TRY(file_begin(&t->writer, t->path, false));
+    int fd = fcntl(t->writer.fd, F_DUPFD_CLOEXEC, 3);
+    t->file = fd >= 0 ? gzdopen(fd, "wb1") : NULL;
+    if (t->file)
+        return FATHOM_OK;
+    if (fd >= 0)
+        close(fd);
+    file_abort(&t->writer);
+    return fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->path, strerror(errno));
+}
+
 static fathom_status open_table(gz_table **table, const char *folder, const char *name) {
     gz_table *t;
     *table = NULL;
     TRY(mem_new(&t, 1, 1, sizeof *t, "table"));
     fathom_status status = data_text(&t->path, "%s/%s.csv.gz", folder, name);
-    if (status == FATHOM_OK && !(t->file = gzopen(t->path, "wb1")))
-        status = fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->path, strerror(errno));
+    if (status == FATHOM_OK)
+        status = open_gzip(t);
     if (status != FATHOM_OK) {
         mem_free(t->path);
         mem_free(t);
@@ -54,8 +70,12 @@ CORE_PRINTF(2, 3) static void put(gz_table *t, const char *format, ...) {
 static fathom_status close_table(gz_table *t) {
     fathom_status status = FATHOM_OK;
     flush(t);
-    if (gzclose(t->file) != Z_OK || t->failed)
+    if (gzclose(t->file) == Z_OK && !t->failed) {
+        status = file_commit(&t->writer);
+    } else {
+        file_abort(&t->writer);
         status = fail(FATHOM_FAILURE, "%s: cannot be written to its end; is the disk full?", t->path);
+    }
     mem_free(t->path);
     mem_free(t);
     return status;

@@ -1,0 +1,82 @@
+# test_outputs.sh - every option that names an output: a device and a pipe are written to and stay what they are, a full
+# device is an error, a folder is refused, a link keeps pointing, and two commands that write one path leave one whole
+# file. Devices are made here: none of the machine's is touched.
+# labels: asan-skip
+need_command
+export FATHOM_DEVICE=cpu
+kind() { stat -c %F "$1"; }
+expect_exit 0 "$FATHOM" train --data karate --layers 2 --epochs 3 --quiet --out run
+expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms none --layers 2 --epochs 2 --seeds 1 --split random:3,3 --quiet --out sweep
+
+# outputs: NAME and the command with FILE for its output.
+outputs() {
+    cat <<'LIST'
+make data make sbm --nodes 30 --classes 2 --edges 60 --features 8 -o FILE
+convert data convert karate -o FILE
+logits eval --checkpoint run/model.safetensors --data karate --logits FILE
+embeddings eval --checkpoint run/model.safetensors --data karate --embeddings FILE
+predictions eval --checkpoint run/model.safetensors --data karate --predictions FILE
+page report sweep -o FILE
+table report sweep --text --csv FILE
+bench bench --only fill --seconds 0.001 -o FILE
+charts bench --only fill --seconds 0.001 --html FILE
+doctor doctor --report FILE
+LIST
+}
+
+devices=no
+if mknod null c 1 3 2>/dev/null && mknod full c 1 7 && echo >null 2>/dev/null; then devices=yes; fi
+mkdir folder
+mkfifo pipe
+while read -r name words; do
+    # shellcheck disable=SC2206
+    words=($words)
+    into() { "$FATHOM" "${words[@]//FILE/$1}" --quiet; }
+    expect_exit 0 into plain
+    [ -s plain ] || fail "$name: an empty file"
+    expect_exit 1 into folder
+    grep -q '^fathom: folder: ' err || fail "$name: into a folder: $(cat err)"
+    [ -z "$(ls -A folder)" ] || fail "$name: something is in the folder"
+    cat pipe >piped &
+    expect_exit 0 into pipe
+    wait $!
+    same "$(kind pipe)" fifo "$name: the pipe"
+    [ -s piped ] || fail "$name: nothing came through the pipe"
+    echo old >target && ln -sf target link
+    expect_exit 0 into link
+    same "$(kind link)" "symbolic link" "$name: the link"
+    ! grep -qx old target || fail "$name: the link's file is the old one"
+    if [ $devices = yes ]; then
+        expect_exit 0 into null
+        same "$(kind null)" "character special file" "$name: the device"
+        expect_exit 1 into full
+        grep -q '^fathom: full: .*No space left on device' err || fail "$name: into a full device: $(cat err)"
+        same "$(kind full)" "character special file" "$name: the full device"
+    fi
+    [ -z "$(ls ./*.part 2>/dev/null)" ] || fail "$name: something is left: $(ls)"
+done < <(outputs)
+[ $devices = yes ] || echo "devices can be made by root alone: not tried"
+
+# --- standard output by its name, as a file and as a pipe
+"$FATHOM" eval --checkpoint run/model.safetensors --data karate --quiet --predictions /dev/stdout >stdout.csv
+"$FATHOM" eval --checkpoint run/model.safetensors --data karate --quiet --predictions /dev/stdout | cat >stdout2.csv
+for file in stdout.csv stdout2.csv; do
+    same "$(grep -c ',' $file)" 35 "lines of predictions in $file" # a head and 34 nodes, beside what eval prints
+    grep -q '^test accuracy' $file || fail "$file lacks the text of eval: $(cat $file)"
+done
+
+# --- commands that write one path: always a whole file, and nothing beside it
+mkdir both
+writer() {
+    for _ in $(seq 5); do
+        "$FATHOM" data make sbm --nodes "$1" --classes 2 --edges 2000 --features 64 -o both/g.npz >/dev/null || return 1
+    done
+}
+for nodes in 100 200 300 400; do
+    "$FATHOM" data make sbm --nodes $nodes --classes 2 --edges 2000 --features 64 -o $nodes.npz >/dev/null
+    writer $nodes 2>>writers.err &
+    pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a writer failed: $(cat writers.err)"; done
+cmp -s both/g.npz 100.npz || cmp -s both/g.npz 200.npz || cmp -s both/g.npz 300.npz || cmp -s both/g.npz 400.npz || fail "not one whole file"
+same "$(ls -A both)" g.npz "files beside the output"
