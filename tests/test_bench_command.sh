@@ -131,6 +131,23 @@ done
 expect_exit 4 "$FATHOM" bench compare base.json not-there.json
 one_sentence not-there.json
 
+# --- 40000 rows in opposite orders: matched in seconds of CPU time; more rows than any benchmark has are refused
+many() { # NAME ROWS STEP
+    python3 - "$@" <<'PY'
+import json, sys
+rows = [dict(name="op%d" % i, shape="s", missing=None, samples=9, median_s=2.0, q1_s=1.9, q3_s=2.1) for i in range(int(sys.argv[2]))]
+json.dump(dict(fathom_bench=1, what="ops", version="0", devices=[dict(word="cpu", name="x", driver="y", threads=2, rows=rows[::int(sys.argv[3])])]), open(sys.argv[1], "w"))
+PY
+}
+many up.json 40000 1
+many down.json 40000 -1
+(ulimit -t 12 && expect_exit 0 "$FATHOM" bench compare up.json down.json) || fail "40000 rows take more than 12 s of CPU time"
+(ulimit -t 12 && expect_exit 0 "$FATHOM" bench compare up.json down.json --json) || fail "40000 rows take more than 12 s of CPU time"
+same "$(field "(d['comparisons'][0]['same'], d['comparisons'][0]['base_only'])" out)" "(40000, 0)" "rows of 40000 that match"
+many up.json 50001 1
+expect_exit 4 "$FATHOM" bench compare base.json up.json
+one_sentence "more than 50000 rows"
+
 # --- memory that runs out is a sentence too
 for n in 1 2 3 5 8 13 21 34 55 89; do
     code=0

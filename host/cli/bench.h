@@ -20,8 +20,9 @@
 #define BENCH_NOISE 0.03  /* quartile ranges that do not lie apart by more than this differ by noise */
 #define BENCH_SAMPLES 201 /* at most */
 #define BENCH_ROUNDS 3 /* of a run: a row's samples are of several moments, which may differ more than those of one */
-#define BENCH_SAMPLES_MIN 5 /* fewer tell nothing about the spread */
-#define BENCH_COPIES 3      /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
+#define BENCH_ROWS_READ 50000 /* of a file; bench itself writes a few hundred */
+#define BENCH_SAMPLES_MIN 5   /* fewer tell nothing about the spread */
+#define BENCH_COPIES 3        /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
 
 /* Seconds of one piece of work. A sample is `launches` pieces and one wait, divided by `launches`. */
 struct bench_times {
@@ -55,8 +56,9 @@ struct bench_device {
     double copy[BENCH_COPIES]; /* bytes per second of a copy of each size; 0: not measured */
     double gemm;               /* floating-point operations per second of the best product */
     struct bench_row *rows;
-    size_t count;
-    size_t next; /* row of this round */
+    size_t count, capacity;
+    const struct bench_row **sorted; /* [count]: by name and shape, for bench_find; of a record that was read */
+    size_t next;                     /* row of this round */
 };
 
 /* What is measured, in the order of measuring; each is a table of its own. */
@@ -117,6 +119,8 @@ fathom_status bench_describe(struct bench_record *record, const char *what, doub
 fathom_status bench_add_device(struct bench_record *record, const be_info *info, int64_t threads);
 /* Keeps the sentence of the last failure: nothing more is asked of the device, and the others go on. */
 void bench_give_up(struct bench_device *device);
+/* Reserves memory for `count` rows. */
+fathom_status bench_reserve_rows(struct bench_device *device, size_t count);
 /* A new row of the device, zeroed but for its name and shape, and missing when the device has failed. */
 fathom_status bench_add_row(struct bench_row **row, struct bench_device *device, const char *name, const char *shape);
 /* The next row of the device in this round: a new one in the first, the same one in those after it. */
@@ -134,7 +138,7 @@ void bench_to_json(struct json *doc, const struct bench_record *record);
 fathom_status bench_read(struct bench_record *record, const char *path);
 fathom_status bench_read_text(struct bench_record *record, const char *text, size_t count, const char *path);
 
-/* The row of `device` with that name and shape that was measured, NULL when there is none. */
+/* The row of `device`, of a record that was read, with that name and shape that was measured; NULL: there is none. */
 const struct bench_row *bench_find(const struct bench_device *device, const struct bench_row *like);
 
 /* ---- what is measured: rows of every device ---- */

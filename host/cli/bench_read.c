@@ -2,6 +2,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bench.h"
@@ -60,8 +61,60 @@ static fathom_status read_row(struct bench_device *device, const cJSON *item, co
     return FATHOM_OK;
 }
 
+/* ---- rows by name and shape ---- */
+
+static int compare_rows(const struct bench_row *a, const struct bench_row *b) {
+    int order = strcmp(a->name, b->name);
+    return order ? order : strcmp(a->shape, b->shape);
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct bench_row *x = *(const struct bench_row *const *)a, *y = *(const struct bench_row *const *)b;
+    int order = compare_rows(x, y);
+    return order ? order : (x > y) - (x < y); /* the first of two equal ones is found */
+}
+
+static fathom_status sort_rows(struct bench_device *device) {
+    TRY(mem_new(&device->sorted, device->count, 1, sizeof *device->sorted, "rows of a benchmark"));
+    for (size_t i = 0; i < device->count; i++)
+        device->sorted[i] = &device->rows[i];
+    qsort(device->sorted, device->count, sizeof *device->sorted, by_name);
+    return FATHOM_OK;
+}
+
+const struct bench_row *bench_find(const struct bench_device *device, const struct bench_row *like) {
+    size_t low = 0, high = device->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (compare_rows(device->sorted[middle], like) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct bench_row *row = low < device->count ? device->sorted[low] : NULL;
+    return row && compare_rows(row, like) == 0 && !row->missing[0] ? row : NULL;
+}
+
+/* ---- the tree ---- */
+
+static fathom_status read_rows(struct bench_record *record, struct bench_device *device, const cJSON *rows,
+                               const char *path) {
+    size_t count = (size_t)cJSON_GetArraySize(rows);
+    const cJSON *row;
+    char what[80];
+    for (size_t d = 0; d + 1 < record->count; d++)
+        count += record->devices[d].count;
+    if (count > BENCH_ROWS_READ) {
+        snprintf(what, sizeof what, "it has more than %d rows", BENCH_ROWS_READ);
+        return damaged(path, what);
+    }
+    TRY(bench_reserve_rows(device, (size_t)cJSON_GetArraySize(rows)));
+    cJSON_ArrayForEach(row, rows) TRY(read_row(device, row, path));
+    return sort_rows(device);
+}
+
 static fathom_status read_device(struct bench_record *record, const cJSON *item, const char *path) {
-    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(item, "rows"), *row;
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(item, "rows");
     if (record->count == BENCH_DEVICES)
         return damaged(path, "it has too many devices");
     if (!cJSON_IsArray(rows))
@@ -74,8 +127,7 @@ static fathom_status read_device(struct bench_record *record, const cJSON *item,
     const cJSON *threads = cJSON_GetObjectItemCaseSensitive(item, "threads"); /* null: not a matter of threads */
     device->threads = cJSON_IsNumber(threads) ? threads->valueint : 0;
     device->tuned = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tuned"));
-    cJSON_ArrayForEach(row, rows) TRY(read_row(device, row, path));
-    return FATHOM_OK;
+    return read_rows(record, device, rows, path);
 }
 
 static fathom_status read_tree(struct bench_record *record, const cJSON *tree, const char *path) {

@@ -83,9 +83,15 @@ fathom_status bench_end_row(struct bench_device *device, struct bench_row *row, 
     return FATHOM_OK;
 }
 
+fathom_status bench_reserve_rows(struct bench_device *device, size_t count) {
+    TRY(mem_grow(&device->rows, device->capacity, count, sizeof *device->rows, "rows of a benchmark"));
+    device->capacity = count;
+    return FATHOM_OK;
+}
+
 fathom_status bench_add_row(struct bench_row **row, struct bench_device *device, const char *name, const char *shape) {
-    if (device->count % 32 == 0)
-        TRY(mem_grow(&device->rows, device->count, device->count + 32, sizeof *device->rows, "rows of a benchmark"));
+    if (device->count == device->capacity)
+        TRY(bench_reserve_rows(device, device->capacity ? 2 * device->capacity : 32));
     *row = &device->rows[device->count++];
     **row = (struct bench_row){0};
     snprintf((*row)->name, sizeof(*row)->name, "%s", name);
@@ -112,16 +118,11 @@ bool bench_wanted(const struct bench_record *record, const char *name, const cha
 }
 
 void bench_free(struct bench_record *record) {
-    for (size_t i = 0; i < record->count; i++)
+    for (size_t i = 0; i < record->count; i++) {
         mem_free(record->devices[i].rows);
+        mem_free(record->devices[i].sorted);
+    }
     record->count = 0;
-}
-
-const struct bench_row *bench_find(const struct bench_device *device, const struct bench_row *like) {
-    for (size_t i = 0; i < device->count; i++)
-        if (strcmp(device->rows[i].name, like->name) == 0 && strcmp(device->rows[i].shape, like->shape) == 0)
-            return device->rows[i].missing[0] ? NULL : &device->rows[i];
-    return NULL;
 }
 
 /* ---- JSON ---- */
