@@ -10,11 +10,11 @@
 #include "args.h"
 
 /* i / cols; 64-bit division only where it must be, and none where a row is one vector, as a narrow layer's on a CPU. */
-static inline uint part_of(uint i, uint cols) { return cols == 1 ? i : i / cols; }
-static inline ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : part_of((uint)i, cols); }
+HELPER uint part_of(uint i, uint cols) { return cols == 1 ? i : i / cols; }
+HELPER ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : part_of((uint)i, cols); }
 
 /* 1 / n, corrected once: a division may be off by 2.5 ulp, but one row minus its mean must be 0. */
-static inline float inverse_of(uint n) {
+HELPER float inverse_of(uint n) {
     float r = 1.0f / (float)n;
     return fma(r, fma(-r, (float)n, 1.0f), r);
 }
@@ -25,16 +25,16 @@ typedef struct bits4 {
     ulong low, high;
 } bits4;
 
-static inline bits4 drop_bits(act_args a, ulong block) {
+HELPER bits4 drop_bits(act_args a, ulong block) {
     philox_block b = philox4x32_10((uint)block, a.layer, a.epoch, a.stream, a.key0, a.key1);
     return (bits4){(ulong)b.v[1] << 32 | b.v[0], (ulong)b.v[3] << 32 | b.v[2]};
 }
 
-static inline uint pick(bits4 b, uint w) { return (uint)((w & 2 ? b.high : b.low) >> (w & 1) * 32); }
+HELPER uint pick(bits4 b, uint w) { return (uint)((w & 2 ? b.high : b.low) >> (w & 1) * 32); }
 
 /* act(x) of the elements i .. i + 3: relu, then dropout; NaN stays NaN. The four lie in one block of the mask when i is
  * a multiple of 4, as it is for every matrix whose columns are. */
-static inline float4 act_of(float4 x, ulong i, act_args a) {
+HELPER float4 act_of(float4 x, ulong i, act_args a) {
     if (a.relu)
         x = select(x, (float4)(0.0f), x < 0.0f);
     if (!a.drop)
@@ -48,10 +48,10 @@ static inline float4 act_of(float4 x, ulong i, act_args a) {
     return select(x * a.scale, (float4)(0.0f), bits < a.threshold);
 }
 
-static inline float leaky(float x, float slope) { return x > 0.0f ? x : slope * x; }
+HELPER float leaky(float x, float slope) { return x > 0.0f ? x : slope * x; }
 
 /* The sum of v over the work-group, in the order of a tree; every item gets it. */
-static inline float group_sum(__local float *tmp, float v) {
+HELPER float group_sum(__local float *tmp, float v) {
     uint me = (uint)get_local_id(0);
     tmp[me] = v;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -67,7 +67,7 @@ static inline float group_sum(__local float *tmp, float v) {
 
 /* Four columns j.. of a row of d, 0 past its end, one address in registers for all of them; and back, without those
  * past the end. */
-static inline float4 load4(__global const float *row, uint j, uint d) {
+HELPER float4 load4(__global const float *row, uint j, uint d) {
     if (j + 4 <= d)
         return vload4(0, row + j);
     float4 v = (float4)(row[j], 0.0f, 0.0f, 0.0f);
@@ -78,7 +78,7 @@ static inline float4 load4(__global const float *row, uint j, uint d) {
     return v;
 }
 
-static inline void store4(float4 v, __global float *row, uint j, uint d) {
+HELPER void store4(float4 v, __global float *row, uint j, uint d) {
     if (j + 4 <= d) {
         vstore4(v, 0, row + j);
         return;
@@ -90,8 +90,8 @@ static inline void store4(float4 v, __global float *row, uint j, uint d) {
         row[j + 2] = v.z;
 }
 
-static inline float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
-static inline float most4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
+HELPER float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
+HELPER float most4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
 
 /* COLUMNS: how many columns of a row a work-item takes at once. 4 on GPUs, where neighbouring items read neighbouring
  * columns; 16 on CPUs, where an item's vector is a register. `wide` is that vector, with the calls above for it:
@@ -123,18 +123,17 @@ typedef int16 wide_int;
 #define LOAD(p) vload16(0, p)
 #define STORE(v, p) vstore16(v, 0, p)
 
-static inline float8 load8(__global const float *row, uint j, uint d) {
+HELPER float8 load8(__global const float *row, uint j, uint d) {
     if (j + 8 <= d)
         return vload8(0, row + j);
     return (float8)(load4(row, j, d), j + 4 < d ? load4(row, j + 4, d) : (float4)(0.0f));
 }
 
-static inline wide load_rest(__global const float *row, uint j, uint d) {
+HELPER wide load_rest(__global const float *row, uint j, uint d) {
     return (wide)(load8(row, j, d), j + 8 < d ? load8(row, j + 8, d) : (float8)(0.0f));
 }
 
-/* In line: a call for every vector costs more than the vector. */
-static inline __attribute__((always_inline)) wide load_wide(__global const float *row, uint j, uint d) {
+HELPER wide load_wide(__global const float *row, uint j, uint d) {
     if (j + 16 <= d)
         return vload16(0, row + j);
     return load_rest(row, j, d);
@@ -142,8 +141,7 @@ static inline __attribute__((always_inline)) wide load_wide(__global const float
 
 /* The same from a matrix that no one writes meanwhile and that ends at `stop`: columns past the row's end are read from
  * the next row and put to 0, which is cheaper than reading the rest one by one. */
-static inline __attribute__((always_inline)) wide load_inside(__global const float *row, uint j, uint d,
-                                                              __global const float *stop) {
+HELPER wide load_inside(__global const float *row, uint j, uint d, __global const float *stop) {
     if (j + 16 <= d)
         return vload16(0, row + j);
     if (j + 8 >= d && row + j + 8 <= stop) /* sixteen would lie in two lines of the cache */
@@ -153,7 +151,7 @@ static inline __attribute__((always_inline)) wide load_inside(__global const flo
     return load_rest(row, j, d);
 }
 
-static inline void store8(float8 v, __global float *row, uint j, uint d) {
+HELPER void store8(float8 v, __global float *row, uint j, uint d) {
     if (j + 8 <= d) {
         vstore8(v, 0, row + j);
         return;
@@ -163,13 +161,13 @@ static inline void store8(float8 v, __global float *row, uint j, uint d) {
         store4(v.hi, row, j + 4, d);
 }
 
-static inline void store_rest(wide v, __global float *row, uint j, uint d) {
+HELPER void store_rest(wide v, __global float *row, uint j, uint d) {
     store8(v.lo, row, j, d);
     if (j + 8 < d)
         store8(v.hi, row, j + 8, d);
 }
 
-static inline __attribute__((always_inline)) void store_wide(wide v, __global float *row, uint j, uint d) {
+HELPER void store_wide(wide v, __global float *row, uint j, uint d) {
     if (j + 16 <= d)
         vstore16(v, 0, row + j);
     else
@@ -177,7 +175,7 @@ static inline __attribute__((always_inline)) void store_wide(wide v, __global fl
 }
 
 /* The bits of four blocks of a mask at once. */
-static inline uint16 drop_bits_wide(act_args a, ulong block) {
+HELPER uint16 drop_bits_wide(act_args a, ulong block) {
     uint4 c0 = (uint)block + (uint4)(0, 1, 2, 3), c1 = a.layer, c2 = a.epoch, c3 = a.stream;
     uint k0 = a.key0, k1 = a.key1;
     for (int round = 0; round < 10; round++) {
@@ -192,7 +190,7 @@ static inline uint16 drop_bits_wide(act_args a, ulong block) {
     return (uint16)(c0.x, c1.x, c2.x, c3.x, c0.y, c1.y, c2.y, c3.y, c0.z, c1.z, c2.z, c3.z, c0.w, c1.w, c2.w, c3.w);
 }
 
-static inline wide act_wide(wide x, ulong i, act_args a) {
+HELPER wide act_wide(wide x, ulong i, act_args a) {
     if (a.relu)
         x = select(x, (wide)(0.0f), x < 0.0f);
     if (!a.drop)
@@ -204,19 +202,19 @@ static inline wide act_wide(wide x, ulong i, act_args a) {
                   act_of(x.hi.hi, i + 12, a));
 }
 
-static inline __attribute__((always_inline)) float sum_wide(wide v) {
+HELPER float sum_wide(wide v) {
     float8 half_sum = v.lo + v.hi;
     return sum4(half_sum.lo + half_sum.hi);
 }
 
-static inline __attribute__((always_inline)) float most_wide(wide v) {
+HELPER float most_wide(wide v) {
     float8 half_most = max(v.lo, v.hi);
     return most4(max(half_most.lo, half_most.hi));
 }
 
 /* e^x for x <= 0, as the loops of the CPU back end do it (vf_exp2 in simd.h tells why it holds): a driver's own for 16
  * columns takes twice as long. */
-static inline __attribute__((always_inline)) wide exp_wide(wide x) {
+HELPER wide exp_wide(wide x) {
     const float whole = 12582912.0f + 127.0f;
     x = max((wide)(-127.0f), x * 1.44269504f);
     wide k = x + whole, r = x - (k - whole), p = fma(r, (wide)(0.000154614447f), (wide)(0.00134004282f));
@@ -261,8 +259,7 @@ static inline __attribute__((always_inline)) wide exp_wide(wide x) {
 #define WHOLE_TILE(rows) (COLUMNS == 16 && (rows) == 4)
 
 /* The first `rows` rows of a tile to columns j .. of a matrix d wide, the first row at `to`, `ld` apart. */
-static inline __attribute__((always_inline)) void store_tile(wide c0, wide c1, wide c2, wide c3, __global float *to,
-                                                             long ld, uint rows, uint j, uint d) {
+HELPER void store_tile(wide c0, wide c1, wide c2, wide c3, __global float *to, long ld, uint rows, uint j, uint d) {
     if (WHOLE_TILE(rows)) {
         store_wide(c0, to, j, d);
         store_wide(c1, to + ld, j, d);

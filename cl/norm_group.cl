@@ -67,9 +67,8 @@ typedef struct spread_of {
     wide mean[TOGETHER], centred[TOGETHER];
 } spread_of;
 
-static inline __attribute__((always_inline)) void spread_rows(spread_of *out, __global const float *sg, long sld,
-                                                              uint last, __global const float *rows, long hld, uint j,
-                                                              uint d, uint begin, uint end, uint n) {
+HELPER void spread_rows(spread_of *out, __global const float *sg, long sld, uint last, __global const float *rows,
+                        long hld, uint j, uint d, uint begin, uint end, uint n) {
     __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
     EACH_GROUP out->mean[c] = out->centred[c] = (wide)(0.0f);

@@ -5,8 +5,8 @@
 /* The gradient g of COLUMNS columns from j on, through the activation behind the norm: y is its output, a matrix that
  * ends at `stop`; a relu and perhaps dropout, whose factor is `scale`. Where there is none, `has_y` is 0, y any matrix
  * of the shape, and the scale 1. */
-static inline __attribute__((always_inline)) wide through(wide g, __global const float *y, uint j, uint d,
-                                                          __global const float *stop, uint has_y, float scale) {
+HELPER wide through(wide g, __global const float *y, uint j, uint d, __global const float *stop, uint has_y,
+                    float scale) {
     return select((wide)(0.0f), g * scale, load_inside(y, j, d, stop) > 0.0f || !has_y);
 }
 
@@ -17,11 +17,9 @@ typedef struct sums_of {
     wide q[TOGETHER], db;
 } sums_of;
 
-static inline __attribute__((always_inline)) void sum_rows(sums_of *out, __global const float *go, long gold,
-                                                           __global const float *y, long yld, uint has_y, float scale,
-                                                           __global const float *h, long hld, __global const float *sg,
-                                                           long sld, uint last, __global const float *mean, uint j,
-                                                           uint d, uint begin, uint end, uint n) {
+HELPER void sum_rows(sums_of *out, __global const float *go, long gold, __global const float *y, long yld, uint has_y,
+                     float scale, __global const float *h, long hld, __global const float *sg, long sld, uint last,
+                     __global const float *mean, uint j, uint d, uint begin, uint end, uint n) {
     __global const float *g_stop = go + (long)(n - 1) * gold + d, *h_stop = h + (long)(n - 1) * hld + d;
     __global const float *y_stop = y + (long)(n - 1) * yld + d;
     wide m[TOGETHER];
@@ -74,8 +72,8 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
 
 /* What is done with the sums of a group, q and b, in COLUMNS columns from j on: ggamma += r q, gbeta += b; the first
  * group also tells db. */
-static inline void store_sums(wide sum_q, wide sum_b, __global float *q, __global float *ggamma, __global float *gbeta,
-                              bool first, __global float *db, __global const float *var, float eps, uint j, uint d) {
+HELPER void store_sums(wide sum_q, wide sum_b, __global float *q, __global float *ggamma, __global float *gbeta,
+                       bool first, __global float *db, __global const float *var, float eps, uint j, uint d) {
     store_wide(sum_q, q, j, d);
     store_wide(load_wide(ggamma, j, d) + rsqrt(load_wide(var, j, d) + eps) * sum_q, ggamma, j, d);
     store_wide(load_wide(gbeta, j, d) + sum_b, gbeta, j, d);
@@ -142,9 +140,9 @@ __kernel void group_sums_combine(__global float *db, long dbo, __global float *q
 
 /* What depends on (g, j) alone in the backward pass: A, E, mean and u of group g, COLUMNS columns from c on, rows of k
  * `pad` apart. r^3 is divided by, not multiplied with: fewer roundings. */
-static inline void store_factors(__global float *k, uint pad, uint g, uint c, uint d, __global const float *mean,
-                                 __global const float *var, __global const float *gamma, __global const float *u,
-                                 __global const float *q, uint n, float eps) {
+HELPER void store_factors(__global float *k, uint pad, uint g, uint c, uint d, __global const float *mean,
+                          __global const float *var, __global const float *gamma, __global const float *u,
+                          __global const float *q, uint n, float eps) {
     long at = (long)g * d;
     wide spread = load_wide(var + at, c, d) + eps, root = sqrt(spread), scale = load_wide(gamma + at, c, d);
     __global float *to = k + 4 * (long)g * pad + c;
@@ -162,11 +160,9 @@ typedef struct wide_pair {
 
 /* ds of COLUMNS groups of two rows, one in each lane, so that nothing is summed over lanes; at each column j the row of
  * `at` has A, E and mean of these groups, `wg` apart.   Order: columns rising. */
-static inline __attribute__((always_inline)) void ds_of(wide_pair *ds, __global const float *at, uint wg,
-                                                        __global const float *ha, __global const float *hb,
-                                                        __global const float *ga, __global const float *gb,
-                                                        __global const float *each, uint d, float lambda, wide share_a,
-                                                        wide share_b) {
+HELPER void ds_of(wide_pair *ds, __global const float *at, uint wg, __global const float *ha, __global const float *hb,
+                  __global const float *ga, __global const float *gb, __global const float *each, uint d, float lambda,
+                  wide share_a, wide share_b) {
     wide sum_a = (wide)(0.0f), sum_b = sum_a;
     for (uint j = 0; j < d; j++, at += 3 * wg) {
         wide slope = LOAD(at), pull = LOAD(at + wg), mean = LOAD(at + 2 * wg);
@@ -180,8 +176,7 @@ static inline __attribute__((always_inline)) void ds_of(wide_pair *ds, __global 
 }
 
 /* gz of COLUMNS groups of a row from g on, added to the sums of the item. */
-static inline __attribute__((always_inline)) void finish_groups(wide z, __global float *zv, uint g, uint groups,
-                                                                __global float *mine, bool counts) {
+HELPER void finish_groups(wide z, __global float *zv, uint g, uint groups, __global float *mine, bool counts) {
     store_wide(z, zv, g, groups);
     if (counts)
         STORE(LOAD(mine + g) + z, mine + g);

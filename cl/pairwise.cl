@@ -6,7 +6,7 @@
 #define FOLD_SQUARED 1
 
 /* ||a - b||^2 of two rows of d. Order: four sums over every fourth column, then the rest. */
-static inline float apart(__global const float *a, __global const float *b, uint d) {
+HELPER float apart(__global const float *a, __global const float *b, uint d) {
     float4 sums = (float4)(0.0f);
     uint t = 0;
     for (; t + 4 <= d; t += 4) {
@@ -22,7 +22,7 @@ static inline float apart(__global const float *a, __global const float *b, uint
 }
 
 /* Four rows i .. i + 3 of a result at once; those past the end are rows - 1 again and are not stored. */
-static inline void store_rows(float4 v, __global float *out, long ld, ulong i, uint rows) {
+HELPER void store_rows(float4 v, __global float *out, long ld, ulong i, uint rows) {
     out[(long)i * ld] = v.x;
     if (i + 1 < rows)
         out[(long)(i + 1) * ld] = v.y;

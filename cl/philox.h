@@ -19,14 +19,18 @@ typedef uint32_t philox_u32;
 typedef uint64_t philox_u64;
 #endif
 
+/* In front of every function that is not a kernel. Some drivers (Mesa 25 and 26, llvmpipe) compute wrongly where a
+ * helper is left as a call, so none is. */
+#define HELPER static inline __attribute__((always_inline))
+
 typedef struct philox_block {
     philox_u32 v[4];
 } philox_block;
 
 /* The counter's words are c0..c3 = element/4, layer, epoch, stream; the key's k0, k1 = low and high half of the seed.
  */
-static inline philox_block philox4x32_10(philox_u32 c0, philox_u32 c1, philox_u32 c2, philox_u32 c3, philox_u32 k0,
-                                         philox_u32 k1) {
+HELPER philox_block philox4x32_10(philox_u32 c0, philox_u32 c1, philox_u32 c2, philox_u32 c3, philox_u32 k0,
+                                  philox_u32 k1) {
     philox_block out;
     for (int round = 0; round < 10; round++) {
         philox_u64 p0 = (philox_u64)0xD2511F53u * c0, p1 = (philox_u64)0xCD9E8D57u * c2;

@@ -5,11 +5,9 @@
 /* The sum of val[id] x_{idx[e]} over the entries begin .. end - 1, COLUMNS columns from j on, id = eid[e] or e;
  * `whole`, a constant where it is called, when the row has them all. What is the same for every entry is asked in front
  * of the loop.   Order: entries rising. */
-static inline __attribute__((always_inline)) wide sum_entries(__global const int *idx, __global const int *eid,
-                                                              uint has_eid, __global const float *val, uint has_val,
-                                                              __global const float *x, long xld, uint j, uint d,
-                                                              bool whole, __global const float *stop, long begin,
-                                                              long end) {
+HELPER wide sum_entries(__global const int *idx, __global const int *eid, uint has_eid, __global const float *val,
+                        uint has_val, __global const float *x, long xld, uint j, uint d, bool whole,
+                        __global const float *stop, long begin, long end) {
 #define ENTRY(e) (whole ? LOAD(x + (long)idx[e] * xld + j) : load_inside(x + (long)idx[e] * xld, j, d, stop))
     wide sum = (wide)(0.0f);
     if (!has_val)
