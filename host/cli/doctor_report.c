@@ -147,7 +147,7 @@ static fathom_status put_devices(FILE *out, const struct common_options *common)
     fathom_status status;
     TRY(be_list_devices(&list));
     TRY_OUT(bench_device_rows(rows, &count, &list, named ? common->device : "all"));
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && !ferror(out); i++)
         TRY_OUT(put_device(out, &list, rows[i], common));
 out:
     be_list_free(&list);

@@ -14,6 +14,7 @@
 
 struct scrubbed {
     FILE *file;
+    int error; /* errno of the first write that failed */
     size_t used;
     char line[SCRUB_ROOM];
 };
@@ -105,23 +106,27 @@ static ssize_t write_some(void *cookie, const char *bytes, size_t count) {
         s->line[s->used] = '\0';
         s->used = 0;
         scrub_line(clean, s->line);
-        if (fprintf(s->file, "%s\n", clean) < 0 || fflush(s->file) != 0)
+        if (fprintf(s->file, "%s\n", clean) < 0 || fflush(s->file) != 0) {
+            s->error = s->error ? s->error : errno;
             return 0;
+        }
     }
     return (ssize_t)count;
 }
 
 static int close_stream(void *cookie) {
     struct scrubbed *s = cookie;
-    int failed = fclose(s->file);
+    int failed = fclose(s->file), error = s->error ? s->error : errno;
+    failed = s->error ? EOF : failed;
     mem_free(s);
+    errno = error;
     return failed;
 }
 
 fathom_status scrub_open(FILE **file, const char *path) {
     struct scrubbed *s = NULL;
     TRY(mem_new(&s, 1, 1, sizeof *s, "report"));
-    s->file = fopen(path, "w");
+    s->file = fopen(path, "we");
     *file = s->file ? fopencookie(s, "w", (cookie_io_functions_t){.write = write_some, .close = close_stream}) : NULL;
     if (*file) {
         setvbuf(*file, NULL, _IOLBF, 4096);

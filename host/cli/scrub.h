@@ -9,7 +9,8 @@
 
 #define SCRUB_ROOM 8192 /* of a line; longer ones are cut */
 
-/* Opens `path` for writing; every line is on the disk when it is ended. fclose it. */
+/* Opens `path` for writing; every line is on the disk when it is ended, so that a driver
+ * that ends the process cannot take the report with it. fclose it; that fails when any write did. */
 fathom_status scrub_open(FILE **file, const char *path);
 
 /* One line (without its end) into `clean`: paths become (path), whole words that are the user's name (user), the
