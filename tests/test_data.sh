@@ -99,6 +99,17 @@ for mode in plain redirect slow cut norange; do
 done
 grep -q '^/cut/ind.cora.allx bytes=128' requests || fail "a transfer that was cut did not go on in the middle: $(cat requests)"
 
+# --- several that get one set to one folder at once: the second waits, and finds the files there
+once=$(grep -c '^/slow/ind.cora.allx' requests)
+: >requests
+for i in 1 2 3 4; do
+    env FATHOM_MIRROR="$base/slow" "$FATHOM" data get cora --to to-together --quiet >together.$i 2>&1 &
+    getters+=($!)
+done
+for i in 1 2 3 4; do wait "${getters[i - 1]}" || fail "getting one set together: $(cat together.*)"; done
+for file in files/ind.cora.*; do cmp -s "$file" "to-together/${file##*/}" || fail "together another $file came"; done
+same "$(grep -c '^/slow/ind.cora.allx' requests)" "$once" "fetches of one file by four processes"
+
 # --- a part from an earlier try is gone on with; a whole set is not fetched again
 mkdir to-resume
 head -c 1000 files/ind.cora.x >to-resume/ind.cora.x.part

@@ -12,13 +12,16 @@ tried=0
 ! grep -rnE '\b(system|popen|exec[lv][pe]*|posix_spawnp?|wordexp|tmpnam|mktemp)\(' "$SOURCE_DIR"/host --include='*.c' ||
     fail "a way to a shell, or to a temporary file that can be foreseen"
 
-# --- a link where a file is to be written is replaced, and what it points to stays as it is
+# --- a link at the name of the temporary file is not followed; what an output's own link points to is replaced whole
 echo precious >precious
-ln -s "$PWD/precious" g.npz
+echo old >target
+ln -s "$PWD/target" g.npz
+ln -s "$PWD/precious" target.part
 ln -s "$PWD/precious" g.npz.part
 expect_exit 0 "$FATHOM" data make sbm --nodes 30 --classes 2 --edges 60 --features 8 -o g.npz
 same "$(cat precious)" precious "the file a link points to"
-[ ! -L g.npz ] || fail "the link is still there"
+[ -L g.npz ] || fail "the link is gone"
+cp target whole.npz && expect_exit 0 "$FATHOM" data info whole.npz --quiet
 tried=$((tried + 1))
 
 # --- tuning records: 0600 in folders of 0700, a changed one is not used (test_tune.c)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -294,10 +295,26 @@ static fathom_status get_all(const char *name, const known_file *files, int coun
     return FATHOM_OK;
 }
 
+/* One process at a time works on the files of a folder; a second one waits and finds them there. The kernel drops the
+ * lock with the process. *lock is -1 where the file system knows no locks. */
+static fathom_status lock_folder(int *lock, const char *name, const char *folder, data_progress_hook hook, void *user) {
+    data_progress waiting = {.file = "another process is getting files here", .file_number = 1, .file_count = 1};
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        if (hook && !hook(user, &waiting)) {
+            close(*lock);
+            *lock = -1;
+            return fail(FATHOM_INTERRUPTED, "%s: stopped while another process was getting files to %s", name, folder);
+        }
+    }
+    return FATHOM_OK;
+}
+
 fathom_status data_get(const char *name, const char *folder, data_progress_hook hook, void *user) {
     fathom_status status;
     char *cache = NULL, *own = NULL;
-    int count;
+    int count, lock = -1;
     const known_file *files = known_files(&count, name);
     if (!files)
         return fail(FATHOM_DATA, "%s: not a set that can be got; fathom data list shows those", name);
@@ -310,6 +327,7 @@ fathom_status data_get(const char *name, const char *folder, data_progress_hook 
         folder = own;
     }
     TRY_OUT(make_folders(folder, own ? 0700 : 0777));
+    TRY_OUT(lock_folder(&lock, name, folder, hook, user));
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
         status = fail(FATHOM_FAILURE, "libcurl cannot be started");
         goto out;
@@ -317,6 +335,8 @@ fathom_status data_get(const char *name, const char *folder, data_progress_hook 
     status = get_all(name, files, count, folder, own != NULL, hook, user);
     curl_global_cleanup();
 out:
+    if (lock >= 0)
+        close(lock);
     mem_free(cache);
     mem_free(own);
     return status;
