@@ -161,7 +161,7 @@ done
 
 # --- tune: nothing to choose on the native back end; bad words are refused
 expect_exit 0 "$FATHOM" tune --device cpu --json
-same "$(field "d" out)" "{'tuned': []}" "tune of the native CPU"
+same "$(field "d['tuned']" out)" "[]" "tune of the native CPU"
 grep -q 'nothing to tune' err || fail "tune of the native CPU says: $(cat err)"
 expect_exit 3 "$FATHOM" tune --device nowhere
 one_sentence nowhere
