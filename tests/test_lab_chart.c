@@ -156,9 +156,9 @@ static void tsne_keeps_clouds_apart(void) {
     for (int i = 0; i < N; i++)
         for (int j = 0; j < 4; j++)
             x[4 * i + j] = (j == i % 3) * 8 + random_next_normal(&source);
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, N, 4, count_step, &steps));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, N, 4, &(lab_tsne_options){.hook = count_step, .user = &steps}));
     TEST_ASSERT_EQUAL_INT_MESSAGE(500, steps, "every step is reported");
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(again, x, N, 4, NULL, NULL));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(again, x, N, 4, &(lab_tsne_options){.threads = 1}));
     TEST_ASSERT_EQUAL_MEMORY(xy, again, sizeof xy);
     for (int i = 0; i < N; i++) {
         int nearest = -1;
@@ -179,7 +179,7 @@ static void tsne_keeps_clouds_apart(void) {
 static void equal_points_are_no_problem(void) {
     double x[40 * 3] = {0}, xy[40 * 2], share;
     TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_pca(xy, &share, x, 40, 3));
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, 40, 3, NULL, NULL));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_tsne(xy, x, 40, 3, &(lab_tsne_options){0}));
     for (int i = 0; i < 80; i++)
         TEST_ASSERT_TRUE(isfinite(xy[i]));
 }

@@ -114,7 +114,7 @@ static fathom_status print_summary(const struct source *from, const S *o, const 
 static fathom_status run(const void *given) {
     const S *o = given;
     struct source from = {0};
-    lab_draw_options draw = {.tsne = o->tsne, .progress = on_progress};
+    lab_draw_options draw = {.tsne = o->tsne, .threads = (int)o->common.threads, .progress = on_progress};
     char path[LAB_PATH];
     int charts = 0;
     fathom_status status;

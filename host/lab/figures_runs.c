@@ -163,7 +163,9 @@ static void draw_pictures(lab_figures *f, const lab_study *study, lab_pick pick)
     lab_picture p[2] = {{0}, {0}};
     char title[128], note[128], name[LAB_TEXT_ROOM], file[512];
     picture_progress progress = {.options = f->options};
-    lab_layout layout = {.tsne = f->options->tsne, .hook = f->options->progress ? on_step : NULL, .user = &progress};
+    lab_layout layout = {
+        .tsne = f->options->tsne,
+        .options = {.threads = f->options->threads, .hook = f->options->progress ? on_step : NULL, .user = &progress}};
     lab_data_name(name, sizeof name, pick.data);
     for (int i = 0; i < 2; i++) {
         pick.norm = norms[i];

@@ -157,7 +157,7 @@ static fathom_status lay_out_tsne(lab_picture *picture, const double *x, int64_t
     }
     mem_free(kept);
     kept = NULL;
-    TRY(lab_tsne(picture->tsne, x, count, columns, layout->hook, layout->user));
+    TRY(lab_tsne(picture->tsne, x, count, columns, &layout->options));
     TRY(mem_new(&kept, count, 2, sizeof *kept, "t-SNE"));
     for (int64_t i = 0; i < 2 * count; i++)
         kept[i] = (float)picture->tsne[i];

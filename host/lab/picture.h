@@ -21,8 +21,7 @@ fathom_status lab_picture_keep(const lab_journal *journal, const char *cell, con
 /* How to lay the nodes out: always by principal components, by t-SNE on request, since it takes seconds to minutes. */
 typedef struct lab_layout {
     bool tsne;
-    lab_step_hook *hook; /* steps of t-SNE; NULL: none */
-    void *user;
+    lab_tsne_options options;
 } lab_layout;
 
 /* *picture stays empty (nodes 0) when none was kept for the cell. */

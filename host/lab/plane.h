@@ -12,11 +12,15 @@ fathom_status lab_pca(double *xy, double *share, const double *x, int64_t n, int
 
 #define LAB_TSNE_MAX 5000
 
-/* Called between steps, so that a person sees how far it is; NULL: not. */
-typedef void lab_step_hook(void *user, int done, int steps);
+/* How t-SNE runs. `hook` is called between steps, so that a person sees how far it is. */
+typedef struct lab_tsne_options {
+    int threads;                                   /* 0: all cores; the result is the same */
+    void (*hook)(void *user, int done, int steps); /* NULL: none */
+    void *user;
+} lab_tsne_options;
 
 /* xy[n x 2] = t-SNE (van der Maaten and Hinton 2008) with all pairs, perplexity 30 or less for few points, 500 steps
  * from the principal components. Needs n * n floats; n above LAB_TSNE_MAX plus 256 is refused. */
-fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d, lab_step_hook *hook, void *user);
+fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d, const lab_tsne_options *options);
 
 #endif

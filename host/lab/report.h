@@ -6,7 +6,8 @@
 
 /* What a report draws beyond the default, and how it reports progress. */
 typedef struct lab_draw_options {
-    bool tsne; /* pictures of nodes by t-SNE too, beside principal components */
+    bool tsne;   /* pictures of nodes by t-SNE too, beside principal components */
+    int threads; /* of t-SNE; 0: all cores */
     void (*progress)(const char *what, int done, int steps); /* NULL: none */
 } lab_draw_options;
 

@@ -1,6 +1,7 @@
 /* tsne.c - exact t-SNE (plane.h). Rows are computed independently and sums over rows are taken in order, so the picture
  * does not depend on the number of threads. */
 #include <math.h>
+#include <omp.h>
 
 #include "core/mem.h"
 #include "core/random.h"
@@ -12,6 +13,10 @@
 #define PERPLEXITY 30.0
 #define MEANS_MAX 256
 #define SEED 100
+
+static int threads_of(const lab_tsne_options *options) {
+    return options->threads > 0 ? options->threads : omp_get_max_threads();
+}
 
 /* Row i of the affinities: exp(-beta |xi - xj|^2), beta such that the row's entropy is log(perplexity). */
 static void affinity_row(float *p, const double *x, int64_t n, int64_t d, int64_t i, double perplexity) {
@@ -48,12 +53,12 @@ static void affinity_row(float *p, const double *x, int64_t n, int64_t d, int64_
         p[j] = (float)((double)p[j] / sum);
 }
 
-static void affinities(float *p, const double *x, int64_t n, int64_t d) {
+static void affinities(float *p, const double *x, int64_t n, int64_t d, int threads) {
     double perplexity = fmin(PERPLEXITY, fmax(2, (double)(n - 1) / 3));
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
     for (int64_t i = 0; i < n; i++)
         affinity_row(p + i * n, x, n, d, i, perplexity);
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
     for (int64_t i = 0; i < n; i++) /* each pair is one iteration's: rows do not meet */
         for (int64_t j = i + 1; j < n; j++) {
             float both = (p[i * n + j] + p[j * n + i]) / (2 * (float)n);
@@ -88,13 +93,14 @@ static void move(float *at, float *speed, float *gain, float gradient, float rat
 }
 
 static void descend(float *const y[2], float *const speed[2], float *const gain[2], force *forces, const float *p,
-                    int64_t n, lab_step_hook *hook, void *user) {
+                    int64_t n, const lab_tsne_options *options) {
+    const int threads = threads_of(options);
     float rate = fmaxf((float)n / EXAGGERATION / 4, 50);
     for (int step = 0; step < STEPS; step++) {
         double z = 0, middle[2] = {0, 0};
-        if (hook)
-            hook(user, step, STEPS);
-#pragma omp parallel for schedule(static)
+        if (options->hook)
+            options->hook(options->user, step, STEPS);
+#pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < n; i++)
             forces[i] = force_on(p + i * n, y[0], y[1], n, i);
         for (int64_t i = 0; i < n; i++)
@@ -128,7 +134,7 @@ static fathom_status start(float *const y[2], double *xy, const double *x, int64
     return FATHOM_OK;
 }
 
-fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d, lab_step_hook *hook, void *user) {
+fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d, const lab_tsne_options *options) {
     float *p = NULL, *block = NULL;
     force *forces = NULL;
     fathom_status status;
@@ -142,8 +148,8 @@ fathom_status lab_tsne(double *xy, const double *x, int64_t n, int64_t d, lab_st
     for (int64_t i = 0; i < 2 * n; i++)
         gain[0][i] = 1;
     TRY_OUT(start(y, xy, x, n, d));
-    affinities(p, x, n, d);
-    descend(y, speed, gain, forces, p, n, hook, user);
+    affinities(p, x, n, d, threads_of(options));
+    descend(y, speed, gain, forces, p, n, options);
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
             xy[2 * i + k] = (double)y[k][i];
