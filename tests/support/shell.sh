@@ -25,8 +25,14 @@ expect_exit() {
 }
 
 # as_user [NAME=VALUE...] COMMAND...: runs it in an environment as users have it, none of the tests' own variables.
-# HOME is the test's folder `home`; PATH is the caller's.
-as_user() { env -i HOME="$TEST_TMP/home" PATH="$PATH" TERM="${TERM:-dumb}" "$@"; }
+# HOME is the test's folder `home`; PATH is the caller's. The options of the sanitizers stay: they belong to the build.
+as_user() {
+    local kept=()
+    for name in ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS; do
+        [ -z "${!name:-}" ] || kept+=("$name=${!name}")
+    done
+    env -i HOME="$TEST_TMP/home" PATH="$PATH" TERM="${TERM:-dumb}" "${kept[@]}" "$@"
+}
 
 # await FILE: until a run has written it, at most ten seconds; no fixed time is right on a slow machine.
 await() {
