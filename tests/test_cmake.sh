@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test_cmake.sh - CMake without quickstart, in an environment as users have it: a plain call needs neither Unity nor a
 # network; fathom is part of another project by add_subdirectory and FetchContent, with Makefiles and -j; what is missing
-# is named by its package; ctest runs test programs by CMAKE_CROSSCOMPILING_EMULATOR. labels: asan-skip
+# is named by its package, and a CC that has no effect; ctest runs test programs by CMAKE_CROSSCOMPILING_EMULATOR. labels: asan-skip
 need_command
 mkdir home
 # refused WORDS OPTIONS...: configuring fails and says WORDS.
@@ -21,6 +21,26 @@ PATH=$PWD/home:$PATH as_user http_proxy=http://127.0.0.1:9 https_proxy=http://12
 grep -q 'the tests are not built' log || fail "nothing is said of the tests: $(cat log)"
 [ ! -e plain/_deps ] && [ ! -e downloads ] || fail "plain CMake downloads: $(ls plain/_deps)"
 refused 'or -DFATHOM_FETCH_UNITY=ON to download it' -DFATHOM_TESTS=ON
+! grep -rnE 'CMAKE_(SOURCE|BINARY)_DIR' "$SOURCE_DIR" --include=CMakeLists.txt --include='*.cmake' --exclude-dir='build*' ||
+    fail "these are folders of another project where fathom is part of one"
+! grep -nE 'clang-[0-9]|gcc-[0-9]|Werror' "$SOURCE_DIR/CMakePresets.json" || fail "a preset is bound to a compiler"
+
+# --- another CC than the one of a tree that is configured already ---
+# again CC: configures the tree once more, its words in ./log on one line.
+again() {
+    as_user ${1:+CC="$1"} cmake -S "$SOURCE_DIR" -B plain 2>&1 | tr -s ' \n' ' ' >log
+    ! grep -q 'CMake Error' log || fail "configuring again with CC=$1: $(cat log)"
+}
+used=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' plain/CMakeCache.txt)
+ln -s "$used" home/same
+printf '#!/bin/sh\n' >home/another
+chmod +x home/another
+again "$PWD/home/another"
+grep -qF "CC=$PWD/home/another has no effect: this tree is configured with $used" log || fail "another CC is not noticed: $(cat log)"
+for quiet in '' "$used" "$PWD/home/same" "$used -g"; do
+    again "$quiet"
+    ! grep -q 'has no effect' log || fail "CC='$quiet' is that of the tree: $(cat log)"
+done
 
 # --- what is missing ---
 PKG_CONFIG_LIBDIR=$PWD/nothing refused 'libzip: libzip-dev'
