@@ -5,14 +5,27 @@
 #include "core/mem.h"
 
 fathom_status fathom_data_options_init(fathom_data_options *options, size_t size) {
-    fathom_data_options defaults = {.seed = 100, .normalise = 1};
+    fathom_data_options defaults = {.seed = 100, .normalise = FATHOM_FEATURE_NORM_AUTO};
     return api_init(options, size, &defaults, sizeof defaults, __func__);
+}
+
+static data_norm norm_of(int32_t wanted) {
+    return wanted == FATHOM_FEATURE_NORM_AUTO  ? DATA_NORM_AUTO
+           : wanted == FATHOM_FEATURE_NORM_ROW ? DATA_NORM_ROW
+                                               : DATA_NORM_NONE;
+}
+
+int32_t api_feature_norm(data_norm norm) {
+    static const int32_t numbers[DATA_NORMS] = {[DATA_NORM_AUTO] = FATHOM_FEATURE_NORM_AUTO,
+                                                [DATA_NORM_ROW] = FATHOM_FEATURE_NORM_ROW,
+                                                [DATA_NORM_NONE] = FATHOM_FEATURE_NORM_NONE};
+    return numbers[norm];
 }
 
 static data_options options_of(const fathom_data_options *o) {
     return (data_options){.split = o->split,
                           .seed = o->seed,
-                          .feature_norm = o->normalise ? DATA_NORM_ROW : DATA_NORM_NONE,
+                          .feature_norm = norm_of(o->normalise),
                           .missing_rate = o->missing_rate,
                           .features = o->features,
                           .labels = o->labels,
@@ -28,6 +41,9 @@ static fathom_status make(fathom_data **data, const char *name, const fathom_arr
     double start = api_seconds();
     TRY(fathom_data_options_init(&o, sizeof o));
     TRY(api_take(&o, sizeof o, given, "options"));
+    if (o.normalise < FATHOM_FEATURE_NORM_NONE || o.normalise > FATHOM_FEATURE_NORM_AUTO)
+        return fail(FATHOM_USAGE, "normalise is %d; it is one of FATHOM_FEATURE_NORM_NONE (0), _ROW (1), _AUTO (2)",
+                    o.normalise);
     data_options options = options_of(&o);
     TRY(mem_new(&made, 1, 1, sizeof *made, "data handle"));
     if (arrays)
@@ -40,7 +56,6 @@ static fathom_status make(fathom_data **data, const char *name, const fathom_arr
     if (o.labels)
         TRY_OUT(mem_text(&made->labels, o.labels));
     made->missing_rate = o.missing_rate;
-    made->feature_norm = options.feature_norm;
     made->load_s = api_seconds() - start;
 out:
     if (status == FATHOM_OK)
@@ -99,7 +114,8 @@ fathom_status fathom_data_describe(const fathom_data *data, fathom_data_info *in
                              .duplicate_edges = set->duplicate_edges,
                              .self_loops = set->self_loops,
                              .dense = set->features.dense,
-                             .borrowed = set->borrowed};
+                             .borrowed = set->borrowed,
+                             .feature_norm = api_feature_norm(set->norm)};
     snprintf(full.name, sizeof full.name, "%s", set->name);
     snprintf(full.sha256, sizeof full.sha256, "%s", set->sha256);
     snprintf(full.split, sizeof full.split, "%s", set->split.name ? set->split.name : "");

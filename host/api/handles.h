@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "core/status.h"
+#include "train/checkpoint.h"
 #include "train/train.h"
 
 struct fathom_device {
@@ -20,7 +21,6 @@ struct fathom_data {
     data_set *set;
     char *given, *features, *labels; /* what it was loaded from */
     double missing_rate;
-    data_norm feature_norm;
     double load_s; /* seconds it took to load */
 };
 
@@ -30,6 +30,7 @@ struct fathom_model {
     int64_t features, classes;
     int64_t batches; /* training passes its running estimates have seen */
     train_preset preset;
+    checkpoint_origin origin;
     train_result *result; /* NULL: loaded */
     char *record;
 };
@@ -59,6 +60,7 @@ void api_unlock(fathom_device *device);
 /* fathom_device_open with all that a back end can be told. */
 fathom_status api_open(fathom_device **device, const char *word, const be_options *how);
 
+int32_t api_feature_norm(data_norm norm); /* as a fathom_feature_norm */
 void api_give_device(fathom_device_info *to, const be_info *from);
 fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics);
 

@@ -12,7 +12,10 @@ static fathom_status make(fathom_model **model, const nn_config *config, const n
     fathom_status status;
     nn_shape smallest = {.nodes = 1, .entries = 1, .features = shape->features, .classes = shape->classes};
     TRY(mem_new(&made, 1, 1, sizeof *made, "model handle"));
-    *made = (fathom_model){.features = shape->features, .classes = shape->classes, .preset = preset};
+    *made = (fathom_model){.features = shape->features,
+                           .classes = shape->classes,
+                           .preset = preset,
+                           .origin = checkpoint_origin_unknown()};
     TRY_OUT(nn_model_plan(&made->plan, config, &smallest));
     TRY_OUT(mem_new(&made->weights, nn_block_len(made->plan, NN_WEIGHTS), 1, sizeof *made->weights, "weights"));
 out:
@@ -59,7 +62,9 @@ fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info
                               .lambda = c->lambda,
                               .alpha = c->alpha,
                               .theta = c->theta,
-                              .assignment_bias = c->assign_bias};
+                              .assignment_bias = c->assign_bias,
+                              .feature_norm = api_feature_norm(model->origin.feature_norm),
+                              .missing_rate = model->origin.missing_rate};
     api_give(info, &full, sizeof full);
     return FATHOM_OK;
 }
@@ -69,7 +74,8 @@ fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info
 fathom_status fathom_model_save(const fathom_model *model, const char *path) {
     NEED(model);
     NEED(path);
-    return checkpoint_save(path, model->plan, model->weights, model->batches, train_preset_name(model->preset));
+    return checkpoint_save(path, model->plan, model->weights, model->batches, train_preset_name(model->preset),
+                           &model->origin);
 }
 
 fathom_status fathom_load_options_init(fathom_load_options *options, size_t size) {
@@ -107,7 +113,9 @@ static fathom_status load(fathom_model **model, nn_config *config, const st_file
     TRY(checkpoint_config(config, file));
     TRY(checkpoint_shape(&shape, config, file));
     TRY(make(model, config, &shape, preset_of(config, file)));
-    fathom_status status = checkpoint_read((*model)->weights, (*model)->plan, file);
+    fathom_status status = checkpoint_origin_read(&(*model)->origin, file);
+    if (status == FATHOM_OK)
+        status = checkpoint_read((*model)->weights, (*model)->plan, file);
     if (status != FATHOM_OK) {
         fathom_model_free(*model);
         *model = NULL;

@@ -72,7 +72,7 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
                              .features = data->features,
                              .labels = data->labels,
                              .missing_rate = data->missing_rate,
-                             .feature_norm = data->feature_norm,
+                             .feature_norm = data->set->norm,
                              .load_s = data->load_s};
     return train_fill(config, data->set);
 }
@@ -180,6 +180,7 @@ static fathom_status run(training *t, fathom_device *device, const data_set *set
     }
     t->model->result = result;
     t->model->batches = result->best_epoch;
+    t->model->origin = checkpoint_origin_of(set);
     fathom_status written = write_record(t->model, t->config, set, be_device_info(device->dev), status);
     return written == FATHOM_OK ? status : written;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,6 +56,50 @@ static fathom_status load_model(fathom_model **model, const struct eval_options 
     if (opt_given(&o->common, &o->theta))
         known.theta = o->theta;
     return fathom_model_load(model, o->checkpoint, &known);
+}
+
+/* ---- the input, as the model was trained on ---- */
+
+static bool is_drawn(const char *split) {
+    return strncmp(split, "random:", 7) == 0 || strncmp(split, "fraction:", 9) == 0;
+}
+
+static void choose_norm(struct data_choice *c, const struct eval_options *o, data_norm trained) {
+    if (trained == DATA_NORM_AUTO)
+        return;
+    if (!opt_given(&o->common, &o->choice.feature_norm))
+        c->feature_norm = (int)trained;
+    else if (c->feature_norm != (int)trained)
+        say("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as asked for", o->checkpoint,
+            data_norm_name(trained), data_norm_name((data_norm)c->feature_norm));
+}
+
+/* What is not given is taken from the checkpoint; what is given holds, and a difference is named. */
+static void choose_input(struct data_choice *c, const struct eval_options *o, const checkpoint_origin *trained) {
+    choose_norm(c, o, trained->feature_norm);
+    if (trained->seed[0] && !opt_given(&o->common, &o->choice.seed))
+        c->seed = (int64_t)strtoll(trained->seed, NULL, 10);
+    if (!c->split && is_drawn(trained->split))
+        c->split = trained->split;
+    if (isnan(trained->missing_rate))
+        return;
+    if (!opt_given(&o->common, &o->choice.missing_rate))
+        c->missing_rate = trained->missing_rate;
+    else if (c->missing_rate != trained->missing_rate)
+        say("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as asked for", o->checkpoint,
+            trained->missing_rate, c->missing_rate);
+}
+
+/* What no option can change. */
+static void compare_input(const data_set *set, const struct eval_options *o, const checkpoint_origin *trained) {
+    if (trained->binarised >= 0 && trained->binarised != set->binarised)
+        say("note: %s was trained on features that %s made 0 and 1; those of %s %s", o->checkpoint,
+            trained->binarised ? "were" : "were not", set->name, set->binarised ? "are" : "are not");
+    if (trained->split_sha256[0] && strcmp(trained->data_sha256, set->sha256) == 0 &&
+        strcmp(trained->split_sha256, set->split.sha256) != 0)
+        say("note: %s was trained with another split (%s, seed %s): nodes it learnt from may count as test nodes; give "
+            "its --split and --seed for its own accuracies",
+            o->checkpoint, trained->split[0] ? trained->split : "a file", trained->seed);
 }
 
 /* ---- outputs ---- */
@@ -112,9 +157,9 @@ static void add_config(struct json *doc, const fathom_model_info *m, const struc
     json_real(doc, "theta", m->theta);
     json_bool(doc, "assignment_bias", m->assignment_bias);
     json_text(doc, "split", set->split.name);
-    json_real(doc, "missing_rate", o->choice.missing_rate);
-    json_text(doc, "feature_norm", o->choice.feature_norm == DATA_NORM_ROW ? "row" : "none");
-    json_int(doc, "seed", o->choice.seed);
+    json_real(doc, "missing_rate", set->missing_rate);
+    json_text(doc, "feature_norm", data_norm_name(set->norm));
+    json_int(doc, "seed", (int64_t)set->seed);
     json_close(doc);
 }
 
@@ -174,13 +219,16 @@ static fathom_status evaluate(struct outcome *e, const struct eval_options *o, c
 
 static fathom_status run(const void *given) {
     const struct eval_options *o = given;
+    struct data_choice choice = o->choice;
     struct outcome e = {0};
     fathom_model *model = NULL;
     fathom_data *data = NULL;
     fathom_device *device = NULL;
     fathom_status status;
     TRY_OUT(load_model(&model, o));
-    TRY_OUT(load_data(&data, o->data, &o->choice));
+    choose_input(&choice, o, &model->origin);
+    TRY_OUT(load_data(&data, o->data, &choice));
+    compare_input(data->set, o, &model->origin);
     if (!o->common.json)
         TRY_OUT(say_data(data));
     TRY_OUT(open_handle(&device, &o->common, false));
@@ -201,7 +249,9 @@ const struct verb verb_eval = {
     "eval",
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
-    "their metadata do not tell is read from the shapes, and else asked for.\n",
+    "their metadata do not tell is read from the shapes, and else asked for.\n"
+    "--feature-norm, --missing-rate, --seed and a drawn --split are those of the\n"
+    "training when they are not given; a difference is named.\n",
     "fathom eval --checkpoint runs/gat15/model.safetensors --data cora\n",
     OPT_ROWS(rows),
     sizeof(struct eval_options),

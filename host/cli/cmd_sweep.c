@@ -41,7 +41,7 @@ static const struct opt_row rows[] = {
     OPT_TEXT(S, weight_decay, "weight-decay", 0, "X", NULL, "L2 added to the gradients, or preset"),
     OPT_TEXT(S, preset, "preset", 0, "NAME", NULL, "authors, paper or pyg; see fathom train --help"),
     OPT_TEXT(S, split, "split", 0, "SPLIT", NULL, "public, random:T,V, or a file"),
-    OPT_TEXT(S, feature_norm, "feature-norm", 0, "NAME", NULL, "row or none"),
+    OPT_TEXT(S, feature_norm, "feature-norm", 0, "NAME", NULL, "auto, row or none"),
     OPT_TEXT(S, picture, "picture", 0, "'MODEL K'", NULL, "keep the representations of these runs for the report"),
 };
 #define FIRST_KEY offsetof(struct sweep_options, data)

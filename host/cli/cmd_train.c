@@ -71,6 +71,21 @@ static fathom_status options_of(fathom_train_options *to, const struct train_opt
     return FATHOM_OK;
 }
 
+/* Weights from a file go with features prepared as they were for it. */
+static fathom_status take_feature_norm(struct train_options *o) {
+    st_file *file = NULL;
+    checkpoint_origin origin;
+    if (!o->init || o->resume || opt_given(&o->common, &o->choice.feature_norm))
+        return FATHOM_OK;
+    fathom_status status = st_load(&file, o->init);
+    if (status == FATHOM_OK)
+        status = checkpoint_origin_read(&origin, file);
+    if (status == FATHOM_OK)
+        o->choice.feature_norm = (int)origin.feature_norm;
+    st_free(file);
+    return status == FATHOM_OK ? status : fail_prefix(status, "--init: ");
+}
+
 /* ---- what is printed ---- */
 
 static fathom_status print_result(const fathom_model *model, const fathom_data *data, const char *out) {
@@ -230,6 +245,7 @@ static fathom_status run(const void *given) {
     fathom_status status;
     if (options.resume)
         TRY_OUT(resume_options(&options, &resumed, rows, sizeof rows / sizeof *rows));
+    TRY_OUT(take_feature_norm(&options));
     TRY_OUT(options_of(&config, &options));
     TRY_OUT(load_data(&data, options.data, &options.choice));
     filled = config;

@@ -5,7 +5,7 @@ data_options data_from_choice(const struct data_choice *choice) {
     data_options options = data_options_default();
     options.split = choice->split;
     options.seed = (uint64_t)choice->seed;
-    options.feature_norm = choice->feature_norm == 1 ? DATA_NORM_NONE : DATA_NORM_ROW;
+    options.feature_norm = (data_norm)choice->feature_norm /* in the order of the option's choices */;
     options.missing_rate = choice->missing_rate;
     options.features = choice->features;
     options.labels = choice->labels;

@@ -40,11 +40,11 @@ struct data_choice {
         OPT_PATH(S, member.labels, "labels", 0, "FILE", NULL, "labels (.npy, .csv) of such a graph")
 
 /* All of them: also what is done to the features. */
-#define DATA_CHOICE_ROWS(S, member)                                               \
-    DATA_SOURCE_ROWS(S, member),                                                  \
-        OPT_CHOICE(S, member.feature_norm, "feature-norm", 0, "row|none", "row",  \
-                   "divide every row of the features by its sum, or not"),        \
-        OPT_REAL(S, member.missing_rate, "missing-rate", 0, "R", "0", 0, 1, NULL, \
+#define DATA_CHOICE_ROWS(S, member)                                                                          \
+    DATA_SOURCE_ROWS(S, member),                                                                             \
+        OPT_CHOICE(S, member.feature_norm, "feature-norm", 0, "auto|row|none", "auto",                       \
+                   "divide every row of the features by its sum, or not; auto: unless a value is negative"), \
+        OPT_REAL(S, member.missing_rate, "missing-rate", 0, "R", "0", 0, 1, NULL,                            \
                  "share of the nodes outside training that lose their features")
 
 data_options data_from_choice(const struct data_choice *choice);

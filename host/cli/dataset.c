@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/handles.h"
+
 double now_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -16,7 +18,7 @@ fathom_data_options options_from_choice(const struct data_choice *choice) {
     fathom_data_options_init(&options, sizeof options);
     options.split = choice->split;
     options.seed = (uint64_t)choice->seed;
-    options.normalise = choice->feature_norm == 0;
+    options.normalise = api_feature_norm((data_norm)choice->feature_norm);
     options.missing_rate = choice->missing_rate;
     options.features = choice->features;
     options.labels = choice->labels;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digest.h"
 #include "core/file.h"
 #include "core/json.h"
 #include "core/mem.h"
@@ -30,6 +31,39 @@ static const struct {
              {"F16", 2, ST_OTHER},  {"BF16", 2, ST_OTHER},    {"I16", 2, ST_OTHER},    {"I8", 1, ST_OTHER},
              {"U8", 1, ST_OTHER},   {"U16", 2, ST_OTHER},     {"U32", 4, ST_OTHER},    {"U64", 8, ST_OTHER},
              {"BOOL", 1, ST_OTHER}, {"F8_E4M3", 1, ST_OTHER}, {"F8_E5M2", 1, ST_OTHER}};
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const st_tensor *)a)->name, ((const st_tensor *)b)->name);
+}
+
+static int by_key(const void *a, const void *b) {
+    return strcmp(((const st_meta_entry *)a)->key, ((const st_meta_entry *)b)->key);
+}
+
+/* ---- the digest of the content ---- */
+
+static void digest_text(digest_state *state, const char *text) { digest_add(state, text, strlen(text) + 1); }
+
+/* SHA-256 of the metadata but the digest itself, then of the tensors, both in order: it does not depend on where in the
+ * file they are. */
+static void digest_of(char hex[65], const st_meta_entry *meta, size_t meta_count, const st_tensor *tensors,
+                      size_t count) {
+    digest_state state;
+    digest_begin(&state);
+    for (size_t i = 0; i < meta_count; i++)
+        if (strcmp(meta[i].key, ST_DIGEST) != 0) {
+            digest_text(&state, meta[i].key);
+            digest_text(&state, meta[i].value);
+        }
+    for (size_t i = 0; i < count; i++) {
+        int32_t about[] = {(int32_t)tensors[i].type, tensors[i].dims};
+        digest_text(&state, tensors[i].name);
+        digest_add_words(&state, about, 2, sizeof *about);
+        digest_add_words(&state, tensors[i].shape, (size_t)tensors[i].dims, sizeof *tensors[i].shape);
+        digest_add(&state, tensors[i].data, tensors[i].bytes);
+    }
+    digest_end(&state, hex);
+}
 
 /* ---- reading ---- */
 
@@ -91,10 +125,6 @@ static int by_place(const void *a, const void *b) {
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const st_tensor *)a)->name, ((const st_tensor *)b)->name);
-}
-
 static fathom_status check_places(st_file *f, const uint8_t *data, size_t data_bytes) {
     const uint8_t *next = data;
     qsort(f->tensors, f->count, sizeof *f->tensors, by_place);
@@ -114,10 +144,6 @@ static fathom_status check_places(st_file *f, const uint8_t *data, size_t data_b
     return FATHOM_OK;
 }
 
-static int by_key(const void *a, const void *b) {
-    return strcmp(((const st_meta_entry *)a)->key, ((const st_meta_entry *)b)->key);
-}
-
 static fathom_status read_meta(st_file *f, const cJSON *meta) {
     if (f->meta)
         return fail(FATHOM_DATA, "__metadata__ is there twice");
@@ -134,6 +160,22 @@ static fathom_status read_meta(st_file *f, const cJSON *meta) {
         if (strcmp(f->meta[i - 1].key, f->meta[i].key) == 0)
             return fail(FATHOM_DATA, "metadata %s is there twice", f->meta[i].key);
     return FATHOM_OK;
+}
+
+/* A file of another program has no digest, and is taken as it is. */
+static fathom_status check_digest(const st_file *f) {
+    const char *told = st_meta(f, ST_DIGEST);
+    char hex[65];
+    if (!told)
+        return FATHOM_OK;
+    digest_of(hex, f->meta, f->meta_count, f->tensors, f->count);
+    if (strcmp(told, hex) == 0)
+        return FATHOM_OK;
+    return fail(FATHOM_DATA,
+                "its content is not what was written: the SHA-256 in its metadata is %.12s..., that of its "
+                "content %.12s...; take a copy that is whole, or, if it was changed on purpose, drop the "
+                "entry " ST_DIGEST,
+                told, hex);
 }
 
 static fathom_status read_all(st_file *f, size_t count) {
@@ -162,7 +204,8 @@ static fathom_status read_all(st_file *f, size_t count) {
         else
             TRY(read_tensor(&f->tensors[f->count++], item, data, data_bytes));
     }
-    return check_places(f, data, data_bytes);
+    TRY(check_places(f, data, data_bytes));
+    return check_digest(f);
 }
 
 /* Takes `bytes` over, whatever happens. */
@@ -273,13 +316,35 @@ static fathom_status make_header(char **text, const st_tensor *tensors, size_t c
     return *text ? FATHOM_OK : fail(FATHOM_MEMORY, "out of memory while writing a checkpoint's header");
 }
 
-fathom_status st_save(const char *path, const st_tensor *tensors, size_t count, const st_meta_entry *meta,
-                      size_t meta_count) {
-    char *text = NULL;
+/* meta = `given`, and the digest of it all behind. */
+static fathom_status add_digest(st_meta_entry *meta, char hex[65], const st_tensor *tensors, size_t count,
+                                const st_meta_entry *given, size_t given_count) {
+    st_tensor *sorted = NULL;
+    TRY(mem_new(&sorted, count, 1, sizeof *sorted, "checkpoint"));
+    if (count > 0)
+        memcpy(sorted, tensors, count * sizeof *sorted);
+    if (given_count > 0)
+        memcpy(meta, given, given_count * sizeof *meta);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    qsort(meta, given_count, sizeof *meta, by_key);
+    digest_of(hex, meta, given_count, sorted, count);
+    if (given_count > 0)
+        memcpy(meta, given, given_count * sizeof *meta);
+    meta[given_count] = (st_meta_entry){ST_DIGEST, hex};
+    mem_free(sorted);
+    return FATHOM_OK;
+}
+
+fathom_status st_save(const char *path, const st_tensor *tensors, size_t count, const st_meta_entry *given,
+                      size_t given_count) {
+    char *text = NULL, hex[65];
+    st_meta_entry *meta = NULL;
     file_piece *pieces = NULL;
     fathom_status status;
     static const char spaces[8] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};
-    TRY_OUT(make_header(&text, tensors, count, meta, meta_count));
+    TRY_OUT(mem_new(&meta, given_count + 1, 1, sizeof *meta, "checkpoint"));
+    TRY_OUT(add_digest(meta, hex, tensors, count, given, given_count));
+    TRY_OUT(make_header(&text, tensors, count, meta, given_count + 1));
     TRY_OUT(mem_new(&pieces, count + 3, 1, sizeof *pieces, "checkpoint"));
     size_t length = strlen(text), padding = (8 - length % 8) % 8; /* tensors start at a multiple of 8 */
     uint8_t head[8];
@@ -294,5 +359,6 @@ fathom_status st_save(const char *path, const st_tensor *tensors, size_t count, 
 out:
     cJSON_free(text);
     mem_free(pieces);
+    mem_free(meta);
     return status;
 }

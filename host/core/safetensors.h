@@ -17,6 +17,8 @@
 
 #define ST_DIMS 8
 #define ST_HEADER_MAX (100 * 1000 * 1000)
+/* The metadata entry that st_save adds: SHA-256 of tensors and other metadata. A file that has it must match it. */
+#define ST_DIGEST "sha256"
 
 typedef enum st_type { ST_F32, ST_F64, ST_I64, ST_I32, ST_OTHER } st_type;
 

@@ -150,7 +150,7 @@ static fathom_status copy_features(data_features *f, const fathom_arrays *a, int
     return FATHOM_OK;
 }
 
-static fathom_status take_features(data_draft *draft, const fathom_arrays *a, bool borrow) {
+static fathom_status take_features(data_draft *draft, const fathom_arrays *a, bool borrow, data_norm norm) {
     data_features *f = &draft->set->features;
     bool as_needed = false;
     int64_t nonzeros = 0;
@@ -164,7 +164,7 @@ static fathom_status take_features(data_draft *draft, const fathom_arrays *a, bo
                          .cols = (int32_t)a->features,
                          .dense = !a->feature_offsets,
                          .nonzeros = a->feature_offsets ? stored : nonzeros};
-    if (!borrow || !as_needed)
+    if (!borrow || !as_needed || data_norm_for(norm, a->values, stored) != DATA_NORM_NONE)
         return copy_features(f, a, stored);
     f->values = (float *)(uintptr_t)a->values;
     f->offsets = (int64_t *)(uintptr_t)a->feature_offsets;
@@ -203,7 +203,7 @@ static fathom_status take_split(data_set *set, const fathom_arrays *a) {
     return data_split_check(own, HERE, set->graph.nodes, set->labels);
 }
 
-fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *a, bool borrow, bool values_stay) {
+fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *a, bool borrow, data_norm norm) {
     data_set *set = draft->set;
     TRY(check_sizes(a));
     TRY(data_copy_text(&set->name, "arrays"));
@@ -212,7 +212,7 @@ fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *a, bool b
     set->graph.nodes = (int32_t)a->nodes;
     TRY(take_labels(set, a, borrow));
     TRY(take_graph(draft, a, borrow));
-    TRY(take_features(draft, a, borrow && values_stay));
+    TRY(take_features(draft, a, borrow, norm));
     TRY(data_finish(draft));
     return take_split(set, a);
 }

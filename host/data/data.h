@@ -48,6 +48,11 @@ typedef struct data_split {
     char sha256[65]; /* of the three node lists, see data_split_make; "" until then */
 } data_split;
 
+/* What is done to every row of the features: divided by its sum, nothing, or (auto) the first where no value is
+ * negative: sums of signed values may be near zero. */
+typedef enum data_norm { DATA_NORM_AUTO, DATA_NORM_ROW, DATA_NORM_NONE, DATA_NORMS } data_norm;
+const char *data_norm_name(data_norm norm); /* "auto", "row", "none" */
+
 typedef struct data_set {
     char *name;      /* "cora", or the file's name without its ending; '_' written as '-' */
     char *origin;    /* where it was read from: a path, or "inside the library" */
@@ -74,22 +79,23 @@ typedef struct data_set {
 
     data_split own_split; /* the split the files bring; NULL lists when they bring none */
     bool binarised;       /* features > 0 were made 1 */
-    int borrowed;         /* FATHOM_BORROWED_ bits: what belongs to the caller and is not freed */
+    data_norm norm;       /* what was done to the features: DATA_NORM_ROW or DATA_NORM_NONE */
+    double missing_rate;  /* as asked for, and the seed of the missing rows and of the split */
+    uint64_t seed;
+    int borrowed; /* FATHOM_BORROWED_ bits: what belongs to the caller and is not freed */
 } data_set;
-
-typedef enum data_norm { DATA_NORM_ROW, DATA_NORM_NONE } data_norm;
 
 typedef struct data_options {
     const char *split;      /* "public", "random:T,V", "fraction:T,V", a .json or .npz file; NULL = the set's default */
     uint64_t seed;          /* of the split and of the missing rows */
-    data_norm feature_norm; /* row: every row is divided by its sum, a row whose sum is 0 stays */
+    data_norm feature_norm; /* a row whose sum is 0 stays as it is */
     double missing_rate;    /* share of the rows outside training that lose their features, 0..1 */
     const char *features;   /* for Matrix Market and edge lists: .npy, .csv or .mtx; NULL = beside the graph, or none */
     const char *labels;     /* the same for labels: .npy or .csv */
     bool without_split;     /* only graph, features and labels: for `info` and `convert` of sets too small to split */
 } data_options;
 
-data_options data_options_default(void); /* seed 100, row normalisation, nothing missing, the set's own split */
+data_options data_options_default(void); /* seed 100, automatic feature norm, nothing missing, the set's own split */
 
 /* Loads a set by name or path into *set (NULL on failure: nothing is half loaded). `options` NULL = the defaults.
  * A name: embedded, karate (4 classes), karate-2 (2 classes), or any set found in $FATHOM_DATA (folders, colon

@@ -174,6 +174,33 @@ fathom_status data_features_normalise(data_features *f) {
     return FATHOM_OK;
 }
 
+const char *data_norm_name(data_norm norm) {
+    static const char *const names[DATA_NORMS] = {"auto", "row", "none"};
+    return names[norm];
+}
+
+data_norm data_norm_for(data_norm wanted, const float *values, int64_t count) {
+    if (wanted != DATA_NORM_AUTO)
+        return wanted;
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] < 0)
+            return DATA_NORM_NONE;
+    return DATA_NORM_ROW;
+}
+
+fathom_status data_features_prepare(data_set *set, data_norm wanted) {
+    data_features *f = &set->features;
+    data_norm fitting = data_norm_for(DATA_NORM_AUTO, f->values, stored(f));
+    set->norm = wanted == DATA_NORM_AUTO ? fitting : wanted;
+    if (wanted == DATA_NORM_AUTO && set->norm == DATA_NORM_NONE)
+        TRY(data_note(set, "features have negative values: their rows are not divided by their sums "
+                           "(--feature-norm row divides them)"));
+    if (wanted == DATA_NORM_ROW && fitting == DATA_NORM_NONE)
+        TRY(data_note(set, "features have negative values, so that sums of rows may be near zero: --feature-norm row "
+                           "distorts them, --feature-norm none does not"));
+    return set->norm == DATA_NORM_ROW ? data_features_normalise(f) : FATHOM_OK;
+}
+
 static fathom_status copy_rows(data_features *input, const data_features *f, const int32_t *missing, int32_t count) {
     *input = (data_features){.rows = f->rows, .cols = f->cols, .dense = f->dense};
     if (f->dense) {

@@ -37,6 +37,10 @@ fathom_status data_features_clean(data_features *features);
 fathom_status data_features_empty(data_features *features, int32_t rows);
 void data_features_binarise(data_features *features);
 fathom_status data_features_normalise(data_features *features);
+/* Row or none: what `wanted` means for these values. */
+data_norm data_norm_for(data_norm wanted, const float *values, int64_t count);
+/* Does it, with a note where values are negative. */
+fathom_status data_features_prepare(data_set *set, data_norm wanted);
 /* input = features without the rows in `missing` (ascending). */
 fathom_status data_features_mask(data_features *input, const data_features *features, const int32_t *missing,
                                  int32_t count);
@@ -61,9 +65,9 @@ fathom_status data_read_ogb(data_draft *draft, const char *folder);
 fathom_status data_read_plain(data_draft *draft, const char *edges, const char *features, const char *labels);
 fathom_status data_read_mtx(data_draft *draft, const char *path, const char *features, const char *labels);
 
-/* arrays.c: the caller's arrays instead of a file, up to data_finish. `values_stay`: nothing will be done to the
- * features. */
-fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *arrays, bool borrow, bool values_stay);
+/* arrays.c: the caller's arrays instead of a file, up to data_finish. `norm` is what will be done to the features: they
+ * are borrowed only when that is nothing. */
+fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *arrays, bool borrow, data_norm norm);
 
 /* split_file.c: a .json or .npz with train, val and test. */
 fathom_status data_split_read(data_split *split, const char *path, int32_t nodes, const int32_t *labels);

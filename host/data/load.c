@@ -7,7 +7,7 @@
 #include "data/place.h"
 
 data_options data_options_default(void) {
-    data_options options = {.seed = 100, .feature_norm = DATA_NORM_ROW};
+    data_options options = {.seed = 100, .feature_norm = DATA_NORM_AUTO};
     return options;
 }
 
@@ -62,12 +62,12 @@ out:
 }
 
 static fathom_status prepare(data_set *set, const data_options *options) {
-    if (options->feature_norm == DATA_NORM_ROW) {
-        TRY(data_features_normalise(&set->features));
-        set->input = set->features;
-    }
+    TRY(data_features_prepare(set, options->feature_norm));
+    set->input = set->features;
     if (options->without_split)
         return FATHOM_OK;
+    set->missing_rate = options->missing_rate;
+    set->seed = options->seed;
     TRY(data_split_make(&set->split, set, options->split, options->seed));
     return data_take_away(set, options->missing_rate, options->seed);
 }
@@ -89,9 +89,8 @@ static fathom_status load(data_set **set, const source *from, const data_options
         return fail(FATHOM_USAGE, "--missing-rate %g: a share between 0 and 1 is wanted", options->missing_rate);
     TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
     locale_t before = plain_enter();
-    fathom_status status =
-        from->arrays ? data_take_arrays(&draft, from->arrays, from->borrow, options->feature_norm == DATA_NORM_NONE)
-                     : read_set(&draft, from->name_or_path, options);
+    fathom_status status = from->arrays ? data_take_arrays(&draft, from->arrays, from->borrow, options->feature_norm)
+                                        : read_set(&draft, from->name_or_path, options);
     if (status == FATHOM_OK)
         status = prepare(draft.set, options);
     plain_leave(before);

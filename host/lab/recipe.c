@@ -17,7 +17,7 @@ static const char *const show_names[LAB_SHOWS] = {"table1", "table2", "lines", "
 static const char *const model_names[] = {"gcn", "gat", "sgc", "gcnii"};
 static const char *const norm_names[] = {"none", "batch", "pair", "group"};
 static const char *const preset_names[] = {"authors", "paper", "pyg"};
-static const char *const feature_norm_names[] = {"row", "none"};
+static const char *const feature_norm_names[] = {"auto", "row", "none"};
 
 static void free_words(lab_words *words) {
     for (int i = 0; i < words->count; i++)

@@ -73,7 +73,7 @@ static void set_config(lab_row *row, const train_config *c) {
     row->theta = c->net.model == NN_GCNII ? c->net.theta : (double)NAN;
     row->momentum = c->net.momentum;
     put(row->preset, train_preset_name(c->preset));
-    put(row->feature_norm, c->feature_norm == DATA_NORM_ROW ? "row" : "none");
+    put(row->feature_norm, data_norm_name(c->feature_norm));
 }
 
 /* Everything that decides the numbers, apart from the device. */

@@ -128,29 +128,30 @@ static void print_real(char *text, size_t room, double value) {
     plain_leave(before);
 }
 
-static fathom_status save(const char *path, const saver *s, const nn_config *c, const char *preset) {
-    char layers[24], hidden[24], groups[24], lambda[32], alpha[32], theta[32];
+static fathom_status save(const char *path, const saver *s, const nn_config *c, const char *preset,
+                          const checkpoint_origin *origin) {
+    char rate[32], layers[24], hidden[24], groups[24], lambda[32], alpha[32], theta[32];
     snprintf(layers, sizeof layers, "%" PRId64, c->layers);
     snprintf(hidden, sizeof hidden, "%" PRId64, c->hidden);
     snprintf(groups, sizeof groups, "%" PRId64, c->groups);
     print_real(lambda, sizeof lambda, c->lambda);
     print_real(alpha, sizeof alpha, c->alpha);
     print_real(theta, sizeof theta, c->theta);
-    const st_meta_entry meta[] = {{"format", "pt"},
-                                  {"model", nn_conv_name(c->model)},
-                                  {"norm", nn_norm_name(c->norm)},
-                                  {"layers", layers},
-                                  {"hidden", hidden},
-                                  {"groups", groups},
-                                  {"lambda", lambda},
-                                  {"preset", preset},
-                                  {"alpha", alpha},
-                                  {"theta", theta}};
-    return st_save(path, s->tensors, s->count, meta, sizeof meta / sizeof *meta);
+    st_meta_entry meta[10 + CHECKPOINT_ORIGIN_KEYS] = {{"format", "pt"},
+                                                       {"model", nn_conv_name(c->model)},
+                                                       {"norm", nn_norm_name(c->norm)},
+                                                       {"layers", layers},
+                                                       {"hidden", hidden},
+                                                       {"groups", groups},
+                                                       {"lambda", lambda},
+                                                       {"preset", preset},
+                                                       {"alpha", alpha},
+                                                       {"theta", theta}};
+    return st_save(path, s->tensors, s->count, meta, 10 + checkpoint_origin_meta(meta + 10, rate, origin));
 }
 
 fathom_status checkpoint_save(const char *path, const nn_model *model, const float *block, int64_t batches,
-                              const char *preset) {
+                              const char *preset, const checkpoint_origin *origin) {
     saver s = {0};
     fathom_status status;
     int64_t count = nn_param_count(model);
@@ -162,7 +163,7 @@ fathom_status checkpoint_save(const char *path, const nn_model *model, const flo
             add_tracked(&s, nn_param_at(model, i), &batches);
     for (int64_t i = 0; i < count; i++)
         add_param(&s, nn_param_at(model, i), block);
-    TRY_OUT(save(path, &s, nn_model_config(model), preset));
+    TRY_OUT(save(path, &s, nn_model_config(model), preset, origin));
 out:
     mem_free(s.tensors);
     mem_free(s.names);

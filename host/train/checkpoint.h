@@ -28,9 +28,27 @@ fathom_status checkpoint_read(float *block, const nn_model *model, const st_file
 /* The same into the model's weights on its device. */
 fathom_status checkpoint_load(nn_model *model, const st_file *file);
 
+/* How the input was made that a model was trained on (checkpoint_origin.c). What a file does not say stays unknown. */
+typedef struct checkpoint_origin {
+    data_norm feature_norm;                 /* row or none; DATA_NORM_AUTO: unknown */
+    double missing_rate;                    /* NaN: unknown */
+    int binarised;                          /* -1: unknown */
+    char seed[24];                          /* of split and missing rows, in digits; "": unknown, as for those below */
+    char split[256];                        /* its name */
+    char split_sha256[65], data_sha256[65]; /* data_split, data_set */
+} checkpoint_origin;
+
+checkpoint_origin checkpoint_origin_unknown(void);
+checkpoint_origin checkpoint_origin_of(const data_set *set);
+/* The entries for what is known; returns how many. The texts belong to *origin and `number`. */
+#define CHECKPOINT_ORIGIN_KEYS 7
+size_t checkpoint_origin_meta(st_meta_entry meta[CHECKPOINT_ORIGIN_KEYS], char number[32],
+                              const checkpoint_origin *origin);
+fathom_status checkpoint_origin_read(checkpoint_origin *origin, const st_file *file);
+
 /* Writes a block (the weights or the best ones, nn_get) as a model file. `batches` is how many training passes the
- * running estimates have seen; `preset` goes into the metadata. */
+ * running estimates have seen; `preset` and `origin` go into the metadata. */
 fathom_status checkpoint_save(const char *path, const nn_model *model, const float *block, int64_t batches,
-                              const char *preset);
+                              const char *preset, const checkpoint_origin *origin);
 
 #endif

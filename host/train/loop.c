@@ -92,6 +92,19 @@ static fathom_status one_epoch(run *r, train_epoch *e, int64_t last) {
 
 /* ---- where a run starts ---- */
 
+/* Weights that were trained on features prepared in another way are taken, and the difference is named. */
+static fathom_status compare_init(const run *r, const st_file *file) {
+    checkpoint_origin origin;
+    char text[CORE_MESSAGE_MAX];
+    TRY(checkpoint_origin_read(&origin, file));
+    if (origin.feature_norm != DATA_NORM_AUTO && origin.feature_norm != r->config->feature_norm) {
+        snprintf(text, sizeof text, "--init %.1000s was trained with --feature-norm %s; this run has %s",
+                 r->config->init, data_norm_name(origin.feature_norm), data_norm_name(r->config->feature_norm));
+        run_note(r, text);
+    }
+    return FATHOM_OK;
+}
+
 static fathom_status first_weights(run *r) {
     st_file *file = NULL;
     TRY(nn_init(r->model, r->config->seed));
@@ -100,6 +113,8 @@ static fathom_status first_weights(run *r) {
         return FATHOM_OK;
     TRY(st_load(&file, r->config->init));
     fathom_status status = checkpoint_load(r->model, file);
+    if (status == FATHOM_OK && !r->folder.begun)
+        status = compare_init(r, file);
     st_free(file);
     return status == FATHOM_OK ? status : fail_prefix(status, "--init %s: ", r->config->init);
 }
@@ -170,11 +185,12 @@ static bool on_opencl(const run *r) { return strcmp(be_device_info(r->dev)->back
 static fathom_status save_model(run *r) {
     char path[FOLDER_PATH];
     float *best = NULL;
+    checkpoint_origin origin = checkpoint_origin_of(r->set);
     fathom_status status;
     TRY_OUT(mem_new(&best, nn_block_len(r->model, NN_BEST), 1, sizeof *best, "checkpoint"));
     TRY_OUT(state_get(best, r->model, NN_BEST, on_opencl(r)));
     TRY_OUT(checkpoint_save(folder_file(path, &r->folder, "model.safetensors"), r->model, best, r->now.best_epoch,
-                            train_preset_name(r->config->preset)));
+                            train_preset_name(r->config->preset), &origin));
 out:
     mem_free(best);
     return status;

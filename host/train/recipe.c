@@ -84,6 +84,7 @@ fathom_status train_fill(train_config *c, const data_set *set) {
     row r = row_of(set->name);
     bool pyg = c->preset == TRAIN_PYG, paper = c->preset == TRAIN_PAPER;
     c->net.assign_bias = presets[c->preset].assign_bias;
+    c->feature_norm = set->norm;
     if (isnan(c->net.momentum))
         c->net.momentum = presets[c->preset].momentum;
     if (c->net.groups == 0)

@@ -62,7 +62,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     json_int(doc, "seed", (int64_t)c->seed);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", c->missing_rate);
-    json_text(doc, "feature_norm", c->feature_norm == DATA_NORM_ROW ? "row" : "none");
+    json_text(doc, "feature_norm", data_norm_name(c->feature_norm));
     json_real(doc, "alpha", n->alpha);
     json_real(doc, "theta", n->theta);
     json_text(doc, "preset", train_preset_name(c->preset));

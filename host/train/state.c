@@ -10,7 +10,7 @@
 #include "core/mem.h"
 #include "core/safetensors.h"
 
-#define FORMAT "1"
+#define FORMAT "2" /* 1 had neither digests nor the nodes of the split */
 #define BLOCKS 4
 
 static const struct {
@@ -26,12 +26,14 @@ static void fingerprint(char *text, size_t room, const train_config *c, const da
     if (c->lambda != TRAIN_LAMBDA_AUTO)
         snprintf(lambda, sizeof lambda, "%.17g", n->lambda);
     snprintf(text, room,
-             "version=%s data=%s split=%s nodes=%d/%d/%d missing-rate=%.17g feature-norm=%d model=%s norm=%s "
+             "version=%s data=%s split=%s nodes=%d/%d/%d split-sha256=%s missing-rate=%.17g missing-seed=%" PRIu64
+             " feature-norm=%s model=%s norm=%s "
              "layers=%" PRId64 " hidden=%" PRId64 " groups=%" PRId64 " lambda=%s dropout=%.17g momentum=%.17g "
              "alpha=%.17g theta=%.17g preset=%s lr=%.17g weight-decay=%.17g seed=%" PRIu64 " eval-every=%" PRId64
              " init=%s ",
              fathom_version(), set->sha256, set->split.name ? set->split.name : "", set->split.train_count,
-             set->split.val_count, set->split.test_count, c->missing_rate, (int)c->feature_norm, nn_conv_name(n->model),
+             set->split.val_count, set->split.test_count, set->split.sha256, c->missing_rate,
+             c->missing_rate > 0 ? set->seed : 0, data_norm_name(c->feature_norm), nn_conv_name(n->model),
              nn_norm_name(n->norm), n->layers, n->hidden, n->groups, lambda, n->dropout, n->momentum, n->alpha,
              n->theta, train_preset_name(c->preset), c->lr, c->weight_decay, c->seed, c->eval_every,
              c->init ? c->init : "");

@@ -40,9 +40,9 @@ typedef struct train_config {
     /* How the data was loaded: for the record, and for comparing runs. */
     const char *data, *features, *labels;
     double missing_rate;
-    data_norm feature_norm;
-    double load_s, open_s; /* seconds it took to load the data and to open the device */
-    int64_t threads;       /* asked for; 0: one per core */
+    data_norm feature_norm; /* as applied: train_fill takes it from the set */
+    double load_s, open_s;  /* seconds it took to load the data and to open the device */
+    int64_t threads;        /* asked for; 0: one per core */
 } train_config;
 
 /* Nothing decided: train_fill sees what the user gave. */

@@ -147,12 +147,18 @@ FATHOM_API const char *fathom_device_list_note(const fathom_device_list *list, i
 /* ---- data: a graph, features, labels and a split of the nodes ---- */
 /** A data set in host memory. */
 typedef struct fathom_data fathom_data;
+/** What is done to every row of the features before a network sees it. */
+typedef enum fathom_feature_norm {
+    FATHOM_FEATURE_NORM_NONE = 0, /**< Nothing. */
+    FATHOM_FEATURE_NORM_ROW = 1,  /**< It is divided by its sum. */
+    FATHOM_FEATURE_NORM_AUTO = 2  /**< The same where no value is negative, else nothing, with a note. */
+} fathom_feature_norm;
 /** How a data set is prepared. */
 typedef struct fathom_data_options {
     size_t size;             /**< Set by fathom_data_options_init. */
     const char *split;       /**< "public" (its own), "random:T,V", "fraction:T,V", a file; NULL: its own or random. */
     uint64_t seed;           /**< Of the split and of missing features; 100. */
-    int32_t normalise;       /**< 1 (default): every row of the features is divided by its sum; 0: as they are. */
+    int32_t normalise;       /**< A fathom_feature_norm; auto. */
     double missing_rate;     /**< Share of the nodes outside training that lose their features; 0. */
     const char *features;    /**< For a graph file without features: a .npy, .csv or .mtx; else NULL. */
     const char *labels;      /**< For a graph file without labels: a .npy or .csv; else NULL. */
@@ -213,6 +219,7 @@ typedef struct fathom_data_info {
     int64_t self_loops;       /**< Removed. */
     int32_t dense;            /**< 1: the features are stored as a dense matrix. */
     int32_t borrowed;         /**< FATHOM_BORROWED_ bits. */
+    int32_t feature_norm;     /**< A fathom_feature_norm: what was done to the features, row or none. */
 } fathom_data_info;
 /** Loads a data set by name ("embedded", "karate", "cora" found in $FATHOM_DATA or the cache) or path (.npz, folders
  * and files of the layouts in docs/data-layouts.md). Nothing is downloaded. */
@@ -401,6 +408,8 @@ typedef struct fathom_model_info {
     double alpha;            /**< GCNII. */
     double theta;            /**< GCNII. */
     int32_t assignment_bias; /**< 1: the group norm's assignment has a bias. */
+    int32_t feature_norm;    /**< A fathom_feature_norm: of the data it was trained on; auto: not known. */
+    double missing_rate;     /**< The same: share of the nodes outside training without features; NaN: not known. */
 } fathom_model_info;
 /** What a model is. */
 FATHOM_API fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info *info);
@@ -414,7 +423,8 @@ typedef struct fathom_scores {
     double loss;           /**< Mean cross-entropy of the training nodes. */
     int32_t finite;        /**< 0: some outputs are not finite, and there are no metrics of them. */
 } fathom_scores;
-/** Runs a model on a data set with as many features and classes as it was trained with. Wanted or NULL: accuracies,
+/** Runs a model on a data set with as many features and classes as it was trained with, prepared as fathom_model_info
+ * says (feature_norm, missing_rate). Wanted or NULL: accuracies,
  * over-smoothing of the outputs (its `definition` goes in), and the final representations, `count` = nodes x classes
  * floats; the predicted class is the largest of a row. */
 FATHOM_API fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
