@@ -200,8 +200,31 @@ fathom_status json_read(struct cJSON **tree, const char **end, const char *text,
     return !*tree && fathom_last_error()[0] != '\0' ? FATHOM_MEMORY : FATHOM_OK;
 }
 
+/* The first NUL character, as a byte or as JSON's escape; NULL when there is none. cJSON's strings end there, and the
+ * rest of them would be lost. */
+static const char *find_zero(const char *text, size_t length) {
+    const char *zero = memchr(text, '\0', length), *end = zero ? zero : text + length;
+    for (const char *c = text; (c = memchr(c, '\\', (size_t)(end - c))); c += 2) {
+        if (end - c >= 6 && memcmp(c, "\\u0000", 6) == 0)
+            return c;
+        if (end - c <= 2)
+            break;
+    }
+    return zero;
+}
+
+static size_t line_of(const char *text, const char *at) {
+    size_t line = 1;
+    for (; text < at; text++)
+        line += *text == '\n';
+    return line;
+}
+
 fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, const char *where) {
-    const char *end;
+    const char *end, *zero = find_zero(text, length);
+    *tree = NULL;
+    if (zero)
+        return fail(FATHOM_DATA, "%s:%zu: a NUL character; take it out of the file", where, line_of(text, zero));
     if (json_read(tree, &end, text, length) != FATHOM_OK)
         return fail_prefix(FATHOM_MEMORY, "%s: ", where);
     while (*tree && end < text + length && strchr(" \t\r\n", *end) && *end)
@@ -210,10 +233,8 @@ fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, c
         return FATHOM_OK;
     cJSON_Delete(*tree);
     *tree = NULL;
-    size_t line = 1;
-    for (const char *p = text; p < end; p++)
-        line += *p == '\n';
-    return fail(FATHOM_DATA, "%s:%zu: not JSON from here on; check it with a JSON validator", where, line);
+    return fail(FATHOM_DATA, "%s:%zu: not JSON from here on; check it with a JSON validator", where,
+                line_of(text, end));
 }
 
 void json_escape(char *out, size_t room, const char *text) {
