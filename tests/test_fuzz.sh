@@ -16,7 +16,7 @@ libraries="libzip zlib libcjson libcurl libcrypto"
 # shellcheck disable=SC2046,SC2086
 (
     mkdir -p objects
-    for file in "$SOURCE_DIR"/host/{core,data}/*.c "$SOURCE_DIR"/host/lab/{recipe,row,text,grid}.c \
+    for file in "$SOURCE_DIR"/host/{core,data}/*.c "$SOURCE_DIR"/host/lab/{recipe,recipe_load,row,strings,text,grid}.c \
         "$SOURCE_DIR"/host/cli/{options,verbs,bench_read,bench_record}.c "$BUILD_DIR"/embedded/*.c; do
         echo "$file"
     done | xargs -P 2 -I{} sh -c "$clang $(echo $flags) $(pkg-config --cflags $libraries) -c {} -o objects/\$(basename {} .c).o"

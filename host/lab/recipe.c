@@ -6,12 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/file.h"
 #include "core/mem.h"
 #include "core/suggest.h"
 
-#define TEXT_MAX 65536
-#define LINE_MAX_BYTES 2048
+#define LINE_MAX_BYTES 16384
 
 static const char *const show_names[LAB_SHOWS] = {"table1", "table2", "lines", "heat", "curves", "picture"};
 static const char *const model_names[] = {"gcn", "gat", "sgc", "gcnii"};
@@ -193,18 +191,43 @@ static fathom_status read_one(lab_recipe *recipe, const key *k, const char *word
     return FATHOM_OK;
 }
 
+/* Would a line of a recipe with this value be read as another value? */
+static bool needs_quotes(const char *text) {
+    bool quoted = false;
+    size_t length = strlen(text);
+    for (const char *c = text; *c; c++) {
+        quoted = quoted != (*c == '"');
+        if (*c == '#' && !quoted)
+            return true;
+    }
+    return length > 0 && (strchr(" \t=:", text[0]) || strchr(" \t\r", text[length - 1]));
+}
+
+/* A text of which both ends are in the only quotes is what is between them. */
+static fathom_status read_text_value(char **member, const key *k, char *text) {
+    char *copy = NULL, *second = text[0] == '"' ? strchr(text + 1, '"') : NULL;
+    if (second && second[1] == '\0') {
+        *second = '\0';
+        text++;
+    }
+    if (strpbrk(text, "\n\r") || (needs_quotes(text) && strchr(text, '"')))
+        return fail(FATHOM_USAGE, "%s: '%.80s' cannot be written in a line of a recipe", k->name, text);
+    TRY(mem_text(&copy, text));
+    mem_free(*member);
+    *member = copy;
+    return FATHOM_OK;
+}
+
 static fathom_status read_key(lab_recipe *recipe, const key *k, const char *values) {
     char text[LINE_MAX_BYTES], *words[LAB_VALUES];
     if (strlen(values) >= sizeof text)
         return fail(FATHOM_USAGE, "%s: the line is longer than %d bytes", k->name, LINE_MAX_BYTES - 1);
+    if (!lab_is_utf8(values))
+        return fail(FATHOM_USAGE, "%s: '%.80s' is no UTF-8, and a recipe is; rename the file, or make a link to it",
+                    k->name, values);
     strcpy(text, values);
-    if (k->kind == TEXT) {
-        char *copy = NULL, **member = (char **)(void *)((char *)recipe + k->offset);
-        TRY(mem_text(&copy, values));
-        mem_free(*member);
-        *member = copy;
-        return FATHOM_OK;
-    }
+    if (k->kind == TEXT)
+        return read_text_value((char **)(void *)((char *)recipe + k->offset), k, text);
     int count = cut(words, text);
     if (count == 0)
         return fail(FATHOM_USAGE, "%s: no value is given", k->name);
@@ -240,8 +263,9 @@ static fathom_status set_data(lab_recipe *recipe, const key *k, const char *valu
     for (const char *piece = values, *end; *piece; piece = *end ? end + 1 : end) {
         end = piece + strcspn(piece, ",");
         char path[4096];
-        snprintf(path, sizeof path, "%.*s", (int)(end - piece), piece);
-        lab_add(&text, strchr(path, ' ') && access(path, F_OK) == 0 ? "\"%s\" " : "%s ", path);
+        int length = snprintf(path, sizeof path, "%.*s", (int)(end - piece), piece);
+        bool spaced = length < (int)sizeof path && strchr(path, ' ') && access(path, F_OK) == 0;
+        lab_add(&text, spaced ? "\"%.*s\" " : "%.*s ", (int)(end - piece), piece);
     }
     fathom_status status = text.status == FATHOM_OK ? read_key(recipe, k, text.bytes ? text.bytes : "") : text.status;
     lab_text_free(&text);
@@ -317,8 +341,8 @@ fathom_status lab_recipe_parse(lab_recipe **out, const char *text, const char *n
     char *copy = NULL;
     fathom_status status;
     *out = NULL;
-    if (strlen(text) > TEXT_MAX)
-        return fail(FATHOM_USAGE, "recipe %s: longer than %d bytes", name, TEXT_MAX);
+    if (strlen(text) > LAB_RECIPE_MAX)
+        return fail(FATHOM_USAGE, "recipe %s: longer than %d bytes", name, LAB_RECIPE_MAX);
     TRY(mem_new(&recipe, 1, 1, sizeof *recipe, "recipe"));
     recipe->setting = train_unset();
     recipe->picture_model = -1;
@@ -332,31 +356,6 @@ fathom_status lab_recipe_parse(lab_recipe **out, const char *text, const char *n
 out:
     mem_free(copy);
     lab_recipe_free(recipe);
-    return status;
-}
-
-fathom_status lab_recipe_load(lab_recipe **recipe, const char *name_or_path) {
-    const char *names[LAB_VALUES];
-    size_t count = 0;
-    uint8_t *bytes = NULL;
-    size_t length;
-    *recipe = NULL;
-    for (; lab_builtins[count].name; count++) {
-        names[count] = lab_builtins[count].name;
-        if (strcmp(names[count], name_or_path) == 0)
-            return lab_recipe_parse(recipe, lab_builtins[count].text, name_or_path);
-    }
-    if (!strchr(name_or_path, '/') && !strchr(name_or_path, '.'))
-        return fail_unknown(FATHOM_USAGE, "recipe", name_or_path, names, count);
-    TRY(file_load(&bytes, &length, name_or_path, TEXT_MAX));
-    const char *slash = strrchr(name_or_path, '/');
-    char name[256];
-    snprintf(name, sizeof name, "%.255s", slash ? slash + 1 : name_or_path);
-    char *ending = strrchr(name, '.');
-    if (ending && ending != name)
-        *ending = '\0';
-    fathom_status status = lab_recipe_parse(recipe, (const char *)bytes, name);
-    mem_free(bytes);
     return status;
 }
 
@@ -379,7 +378,7 @@ static void print_numbers(lab_text *out, const key *k, const lab_numbers *list) 
         if (isnan(list->value[i]))
             lab_add(out, " auto");
         else
-            lab_add(out, " %.10g", list->value[i]);
+            lab_add_real(out, " ", list->value[i]);
     if (list->count == 0)
         lab_add(out, " %s", k->word ? k->word : "-");
 }
@@ -407,7 +406,7 @@ static void print_key(lab_text *out, const lab_recipe *recipe, const key *k) {
         if (isnan(*(const double *)member))
             lab_add(out, " %s", k->word);
         else
-            lab_add(out, " %.10g", *(const double *)member);
+            lab_add_real(out, " ", *(const double *)member);
         break;
     case CHOICE:
         memcpy(&place, member, sizeof place);
@@ -417,20 +416,30 @@ static void print_key(lab_text *out, const lab_recipe *recipe, const key *k) {
         lab_add(out, " %s %lld", model_names[recipe->picture_model], (long long)recipe->picture_layers);
         break;
     case TEXT:
-        lab_add(out, " %s", *(char *const *)member);
+        lab_add(out, needs_quotes(*(char *const *)member) ? " \"%s\"" : " %s", *(char *const *)member);
         break;
     }
     lab_add(out, "\n");
 }
 
+static bool is_set(const lab_recipe *recipe, const key *k) {
+    const void *member = (const char *)recipe + k->offset;
+    return !((k->kind == NUMBERS && !k->word && ((const lab_numbers *)member)->count == 0) ||
+             (k->kind == WORDS && ((const lab_words *)member)->count == 0) ||
+             (k->kind == TEXT && !*(char *const *)member) || (k->kind == PICTURE && recipe->picture_model < 0));
+}
+
 void lab_recipe_print(lab_text *out, const lab_recipe *recipe) {
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        if (is_set(recipe, &keys[i]))
+            print_key(out, recipe, &keys[i]);
+}
+
+void lab_recipe_print_settings(lab_text *out, const lab_recipe *recipe) {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         const key *k = &keys[i];
-        const void *member = (const char *)recipe + k->offset;
-        if ((k->kind == NUMBERS && !k->word && ((const lab_numbers *)member)->count == 0) ||
-            (k->kind == WORDS && ((const lab_words *)member)->count == 0) ||
-            (k->kind == TEXT && !*(char *const *)member) || (k->kind == PICTURE && recipe->picture_model < 0))
-            continue;
-        print_key(out, recipe, k);
+        bool spans = k->kind == WORDS || k->kind == NUMBERS || k->offset == AT(seeds);
+        if (!spans && k->kind != PICTURE && k->offset != AT(title) && is_set(recipe, k))
+            print_key(out, recipe, k);
     }
 }

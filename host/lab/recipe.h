@@ -18,6 +18,7 @@
 #include "train/train.h"
 
 #define LAB_VALUES 64
+#define LAB_RECIPE_MAX 65536 /* bytes of its text */
 
 typedef struct lab_words {
     int count;
@@ -57,6 +58,8 @@ fathom_status lab_recipe_set(lab_recipe *recipe, const char *key, const char *va
 
 /* All that decides the cells, in one spelling: equal texts are equal sweeps. */
 void lab_recipe_print(lab_text *out, const lab_recipe *recipe);
+/* Those of its lines that hold for every cell and change its result. */
+void lab_recipe_print_settings(lab_text *out, const lab_recipe *recipe);
 
 const lab_numbers *lab_recipe_layers(const lab_recipe *recipe, nn_conv_kind model);
 bool lab_recipe_shows(const lab_recipe *recipe, lab_show what);

@@ -64,6 +64,14 @@ static size_t sequence(const unsigned char *s) {
     return length;
 }
 
+bool lab_is_utf8(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    for (size_t length; *s; s += length)
+        if ((length = sequence(s)) == 0)
+            return false;
+    return true;
+}
+
 void lab_add_escaped(lab_text *text, const char *from) {
     for (const unsigned char *s = (const unsigned char *)from; *s;) {
         size_t length = sequence(s);
@@ -103,6 +111,17 @@ bool lab_read_number(double *value, const char *word) {
     *value = strtod(word, &end);
     plain_leave(before);
     return strchr("+-.0123456789", word[0]) && end != word && *end == '\0' && isfinite(*value);
+}
+
+void lab_add_real(lab_text *out, const char *before, double value) {
+    char text[40];
+    double back = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        lab_format(text, sizeof text, "%.*g", digits, value);
+        if (lab_read_number(&back, text) && back == value)
+            break;
+    }
+    lab_add(out, "%s%s", before, text);
 }
 
 fathom_status lab_text_save(const lab_text *text, const char *path) {

@@ -23,10 +23,15 @@ typedef struct lab_text {
 void lab_add(lab_text *text, const char *format, ...) CORE_PRINTF(2, 3);
 void lab_add_bytes(lab_text *text, const char *bytes, size_t count);
 void lab_add_escaped(lab_text *text, const char *from);
+/* `before`, and the number with as few digits as read back to the same bits. */
+void lab_add_real(lab_text *text, const char *before, double value);
 void lab_text_free(lab_text *text);
 
 /* snprintf with a decimal point. */
 void lab_format(char *out, size_t room, const char *format, ...) CORE_PRINTF(3, 4);
+
+/* Is it UTF-8? JSON can hold no other text. */
+bool lab_is_utf8(const char *text);
 
 /* Reads a whole word as a number with a decimal point; false when it is none. */
 bool lab_read_number(double *value, const char *word);
