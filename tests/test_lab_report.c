@@ -34,7 +34,7 @@ static void fill_row(lab_row *row, const lab_cell *cell, const lab_recipe *recip
     random_source source = random_from(11, RANDOM_TEST, 0, (uint32_t)i);
     *row = lab_row_empty();
     lab_row_set_cell(row, cell, recipe);
-    snprintf(row->status, sizeof row->status, "ok");
+    row->status = "ok";
     row->test_accuracy = accuracy_of(cell, &source);
     row->val_accuracy = row->test_accuracy + 0.01;
     row->instance_information_gain = 0.15 * row->test_accuracy;
@@ -46,9 +46,9 @@ static void fill_row(lab_row *row, const lab_cell *cell, const lab_recipe *recip
     row->epochs = 1000;
     row->nodes = 2708;
     row->classes = 7;
-    snprintf(row->split, sizeof row->split, "public");
-    snprintf(row->device, sizeof row->device, "a device <&>");
-    snprintf(row->driver, sizeof row->driver, "a driver");
+    row->split = "public";
+    row->device = "a device <&>";
+    row->driver = "a driver";
 }
 
 static fathom_status save_curve(const char *folder, const lab_cell *cell) {
@@ -95,7 +95,7 @@ static fathom_status fill(lab_journal *journal, const lab_recipe *recipe, const 
         lab_row row;
         fill_row(&row, &cells[i], recipe, i);
         if (i % 97 == 50 && part < 100) {
-            snprintf(row.error, sizeof row.error, "the loss is <not> a number in epoch 3");
+            row.error = "the loss is <not> a number in epoch 3";
             TRY_OUT(lab_journal_add_failure(journal, &row));
             continue;
         }

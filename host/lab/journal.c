@@ -40,6 +40,8 @@ fathom_status lab_make_folder(const char *path) {
     return FATHOM_OK;
 }
 
+/* ---- rows in memory ---- */
+
 static fathom_status push(lab_row **rows, int64_t *count, int64_t *room, const lab_row *row) {
     if (*count == *room) {
         int64_t wanted = *room ? *room * 2 : 64;
@@ -50,54 +52,102 @@ static fathom_status push(lab_row **rows, int64_t *count, int64_t *room, const l
     return FATHOM_OK;
 }
 
-static const lab_row *find(const lab_row *rows, int64_t count, const char *cell) {
-    for (int64_t i = count - 1; i >= 0; i--)
-        if (strcmp(rows[i].cell, cell) == 0)
-            return &rows[i];
-    return NULL;
+/* The value of a cell's id: n + 1 for row n, -n - 1 for failure n, 0 when it has neither. */
+static int64_t place_of(const lab_journal *journal, const char *cell) {
+    const int64_t *value = lab_strings_value(&journal->strings, cell);
+    return value ? *value : 0;
 }
 
 const lab_row *lab_journal_find(const lab_journal *journal, const char *cell) {
-    return find(journal->rows, journal->count, cell);
+    int64_t place = place_of(journal, cell);
+    return place > 0 ? &journal->rows[place - 1] : NULL;
 }
 
 const lab_row *lab_journal_find_failure(const lab_journal *journal, const char *cell) {
-    return find(journal->failed, journal->failed_count, cell);
+    int64_t place = place_of(journal, cell);
+    return place < 0 ? &journal->failed[-place - 1] : NULL;
 }
 
+/* `row` has its texts in the journal's string table. */
 static fathom_status take_row(lab_journal *journal, const lab_row *row, bool failure) {
-    if (lab_journal_find(journal, row->cell))
+    int64_t *place = lab_strings_value(&journal->strings, row->cell);
+    if (*place > 0)
         return FATHOM_OK;
-    if (!failure)
-        return push(&journal->rows, &journal->count, &journal->room, row);
-    lab_row *old = (lab_row *)find(journal->failed, journal->failed_count, row->cell);
-    if (old) {
-        *old = *row;
+    if (!failure) {
+        TRY(push(&journal->rows, &journal->count, &journal->room, row));
+        *place = journal->count;
+    } else if (*place < 0) {
+        journal->failed[-*place - 1] = *row;
+    } else {
+        TRY(push(&journal->failed, &journal->failed_count, &journal->failed_room, row));
+        *place = -journal->failed_count;
+    }
+    return FATHOM_OK;
+}
+
+/* ---- reading ---- */
+
+/* A file of rows as it was found. */
+typedef struct found {
+    size_t whole;     /* bytes up to the end of the last row */
+    bool cut, no_end; /* half a row after it; the last row lacks its line end */
+} found;
+
+/* Is it the beginning of a row that was being written? A file system may also have left zeros in its place. */
+static bool half_a_row(const char *tail, size_t count) {
+    static const char head[] = "{\"cell\":";
+    size_t zeros = 0;
+    while (zeros < count && tail[zeros] == '\0')
+        zeros++;
+    return zeros == count || memcmp(tail, head, count < sizeof head - 1 ? count : sizeof head - 1) == 0;
+}
+
+static fathom_status read_line(lab_journal *journal, const char *line, size_t count, const char *where, bool failures) {
+    lab_row row;
+    TRY(lab_row_read(&row, &journal->strings, line, count, where));
+    return take_row(journal, &row, failures);
+}
+
+static fathom_status read_tail(lab_journal *journal, found *f, const char *tail, size_t count, const char *where,
+                               bool failures) {
+    if (count == 0)
+        return FATHOM_OK;
+    fathom_status status = read_line(journal, tail, count, where, failures);
+    if (status == FATHOM_MEMORY)
+        return status;
+    if (status == FATHOM_OK) {
+        f->whole += count;
+        f->no_end = true;
         return FATHOM_OK;
     }
-    return push(&journal->failed, &journal->failed_count, &journal->failed_room, row);
+    if (!half_a_row(tail, count))
+        return fail(FATHOM_DATA,
+                    "%s: no row of a sweep, nor half of one; take it out of the file, or take another folder", where);
+    f->cut = journal->cut = true;
+    return FATHOM_OK;
 }
 
-/* *whole = the bytes up to the end of the last complete line: what a kill in mid-write left behind is after it. */
-static fathom_status read_rows(lab_journal *journal, size_t *whole, const char *path, bool failures) {
+static fathom_status read_rows(lab_journal *journal, found *f, const char *path, bool failures) {
     uint8_t *bytes = NULL;
     size_t count = 0;
     fathom_status status = FATHOM_OK;
     char where[LAB_PATH + 32];
-    *whole = 0;
+    const char *end;
+    *f = (found){0};
     if (access(path, F_OK) != 0)
         return FATHOM_OK;
     TRY(file_load(&bytes, &count, path, BYTES_MAX));
-    const char *line = (const char *)bytes, *end;
-    for (int number = 1; (end = memchr(line, '\n', count - *whole)); number++) {
-        lab_row row;
-        snprintf(where, sizeof where, "%s, line %d", path, number);
-        TRY_OUT(lab_row_read(&row, line, (size_t)(end - line), where));
-        TRY_OUT(take_row(journal, &row, failures));
+    const char *line = (const char *)bytes;
+    for (int64_t number = 1;; number++) {
+        snprintf(where, sizeof where, "%s, line %lld", path, (long long)number);
+        end = memchr(line, '\n', count - f->whole);
+        if (!end)
+            break;
+        TRY_OUT(read_line(journal, line, (size_t)(end - line), where, failures));
         line = end + 1;
-        *whole = (size_t)(line - (const char *)bytes);
+        f->whole = (size_t)(line - (const char *)bytes);
     }
-    journal->cut = journal->cut || *whole < count;
+    TRY_OUT(read_tail(journal, f, line, count - f->whole, where, failures));
 out:
     mem_free(bytes);
     return status;
@@ -113,13 +163,13 @@ static fathom_status start(lab_journal *journal, const char *folder) {
 
 fathom_status lab_journal_read(lab_journal *journal, const char *folder) {
     char path[LAB_PATH];
-    size_t whole;
+    found f;
     fathom_status status;
     TRY(start(journal, folder));
     TRY_OUT(lab_journal_path(path, journal, JOURNAL));
-    TRY_OUT(read_rows(journal, &whole, path, false));
+    TRY_OUT(read_rows(journal, &f, path, false));
     TRY_OUT(lab_journal_path(path, journal, FAILURES));
-    TRY_OUT(read_rows(journal, &whole, path, true));
+    TRY_OUT(read_rows(journal, &f, path, true));
     return FATHOM_OK;
 out:
     lab_journal_close(journal);
@@ -141,18 +191,28 @@ static fathom_status take_lock(lab_journal *journal) {
     return FATHOM_OK;
 }
 
-/* Opens for appending after the last whole line. */
+static fathom_status write_all(int file, const char *path, const char *bytes, size_t count) {
+    for (size_t done = 0; done < count;) {
+        ssize_t wrote = write(file, bytes + done, count - done);
+        if (wrote < 0 && errno != EINTR)
+            return fail(FATHOM_DATA, "%s: cannot be written: %s", path, strerror(errno));
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return FATHOM_OK;
+}
+
+/* Opens for appending after the last row. */
 static fathom_status open_file(int *file, lab_journal *journal, const char *name, bool failures) {
     char path[LAB_PATH];
-    size_t whole;
+    found f;
     TRY(lab_journal_path(path, journal, name));
-    TRY(read_rows(journal, &whole, path, failures));
+    TRY(read_rows(journal, &f, path, failures));
     *file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (*file < 0)
         return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-    if (ftruncate(*file, (off_t)whole) != 0)
+    if (f.cut && ftruncate(*file, (off_t)f.whole) != 0)
         return fail(FATHOM_DATA, "%s: cannot be cut back to its last whole line: %s", path, strerror(errno));
-    return FATHOM_OK;
+    return f.no_end ? write_all(*file, path, "\n", 1) : FATHOM_OK;
 }
 
 fathom_status lab_journal_open(lab_journal *journal, const char *folder) {
@@ -175,30 +235,27 @@ void lab_journal_close(lab_journal *journal) {
             close(files[i]);
     mem_free(journal->rows);
     mem_free(journal->failed);
+    lab_strings_free(&journal->strings);
     *journal = LAB_JOURNAL_NONE;
 }
 
-static fathom_status append(lab_journal *journal, int file, const char *name, const lab_row *row) {
+/* Appends the line, flushes it, and keeps a copy of the row. */
+static fathom_status add(lab_journal *journal, const lab_row *row, bool failure) {
+    int file = failure ? journal->failures : journal->file;
+    char path[LAB_PATH];
     lab_text line = {0};
+    lab_row copy = *row;
+    TRY(lab_journal_path(path, journal, failure ? FAILURES : JOURNAL));
     fathom_status status = lab_row_print(&line, row);
-    for (size_t done = 0; status == FATHOM_OK && done < line.count;) {
-        ssize_t wrote = write(file, line.bytes + done, line.count - done);
-        if (wrote < 0 && errno != EINTR)
-            status = fail(FATHOM_DATA, "%s/%s: cannot be written: %s", journal->folder, name, strerror(errno));
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    if (status == FATHOM_OK && fsync(file) != 0 && errno != EINVAL && errno != EROFS)
-        status = fail(FATHOM_DATA, "%s/%s: cannot be flushed to the disk: %s", journal->folder, name, strerror(errno));
+    if (status == FATHOM_OK)
+        status = write_all(file, path, line.bytes, line.count);
     lab_text_free(&line);
-    return status;
+    TRY(status);
+    if (fsync(file) != 0 && errno != EINVAL && errno != EROFS)
+        return fail(FATHOM_DATA, "%s: cannot be flushed to the disk: %s", path, strerror(errno));
+    TRY(lab_row_store(&copy, &journal->strings));
+    return take_row(journal, &copy, failure);
 }
 
-fathom_status lab_journal_add(lab_journal *journal, const lab_row *row) {
-    TRY(append(journal, journal->file, JOURNAL, row));
-    return take_row(journal, row, false);
-}
-
-fathom_status lab_journal_add_failure(lab_journal *journal, const lab_row *row) {
-    TRY(append(journal, journal->failures, FAILURES, row));
-    return take_row(journal, row, true);
-}
+fathom_status lab_journal_add(lab_journal *journal, const lab_row *row) { return add(journal, row, false); }
+fathom_status lab_journal_add_failure(lab_journal *journal, const lab_row *row) { return add(journal, row, true); }

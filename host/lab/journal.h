@@ -1,6 +1,6 @@
 /* journal.h - the memory of a sweep: a folder whose journal.jsonl gets one line for each finished run, flushed to the
- * disk before the next run starts. What a killed sweep wrote is whole; a line cut off at the end is removed on the
- * next start.
+ * disk before the next run starts. What a killed sweep wrote is whole; a row cut off at the end is removed on the
+ * next start. Anything else that is no row is refused, and the file stays as it is.
  *
  *     sweep.json      the recipe as it was run, the machine, the commands
  *     journal.jsonl   finished runs, each once
@@ -19,11 +19,12 @@
 typedef struct lab_journal {
     char folder[LAB_PATH];
     int file, failures, lock; /* descriptors while writing, else -1 */
+    lab_strings strings;      /* the texts of all rows; the value of a cell's id leads to its row */
     lab_row *rows;            /* finished runs, in the order they were written */
     int64_t count, room;
     lab_row *failed; /* the last failure of each cell that has not finished since */
     int64_t failed_count, failed_room;
-    bool cut; /* a line cut off by a kill was removed */
+    bool cut; /* a row cut off by a kill was removed */
 } lab_journal;
 
 /* Nothing open: may be closed. */

@@ -26,24 +26,35 @@ static const struct column {
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: beyond it a double is no exact count */
 #define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
+static const char **text_at(lab_row *row, size_t column) {
+    return (const char **)(void *)((char *)row + columns[column].offset);
+}
+
 lab_row lab_row_empty(void) {
     lab_row row;
     memset(&row, 0, sizeof row);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         if (columns[i].kind == REAL)
             *(double *)(void *)((char *)&row + columns[i].offset) = NAN;
+        else if (columns[i].kind == TEXT)
+            *text_at(&row, i) = "";
     return row;
 }
 
-static void put(char to[LAB_TEXT_ROOM], const char *from) { snprintf(to, LAB_TEXT_ROOM, "%s", from ? from : ""); }
+fathom_status lab_row_store(lab_row *row, lab_strings *strings) {
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        if (columns[i].kind == TEXT)
+            TRY(lab_strings_add(text_at(row, i), strings, *text_at(row, i)));
+    return FATHOM_OK;
+}
 
 void lab_row_set_cell(lab_row *row, const lab_cell *cell, const lab_recipe *recipe) {
-    put(row->cell, cell->id);
-    put(row->data, cell->data);
-    put(row->model, nn_conv_name(cell->model));
-    put(row->norm, nn_norm_name(cell->norm));
-    put(row->recipe, recipe->name);
-    put(row->version, fathom_version());
+    row->cell = cell->id;
+    row->data = cell->data;
+    row->model = nn_conv_name(cell->model);
+    row->norm = nn_norm_name(cell->norm);
+    row->recipe = recipe->name;
+    row->version = fathom_version();
     row->layers = cell->layers;
     row->missing_rate = cell->missing;
     row->seed = (int64_t)cell->seed;
@@ -51,11 +62,13 @@ void lab_row_set_cell(lab_row *row, const lab_cell *cell, const lab_recipe *reci
     row->lambda = cell->lambda;
 }
 
-void lab_row_set_time(lab_row *row) {
+fathom_status lab_row_set_time(lab_row *row, lab_strings *strings) {
+    char text[64] = "";
     time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc))
-        strftime(row->finished, sizeof row->finished, "%Y-%m-%dT%H:%M:%SZ", &utc);
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return lab_strings_add(&row->finished, strings, text);
 }
 
 static void set_config(lab_row *row, const train_config *c) {
@@ -65,39 +78,42 @@ static void set_config(lab_row *row, const train_config *c) {
     row->hidden = c->net.hidden;
     row->groups = c->net.norm == NN_GROUP ? c->net.groups : 0;
     row->lambda = c->net.norm == NN_GROUP ? c->net.lambda : (double)NAN;
-    put(row->lambda_from, c->net.norm == NN_GROUP ? from[c->lambda] : "");
+    row->lambda_from = c->net.norm == NN_GROUP ? from[c->lambda] : "";
     row->dropout = c->net.dropout;
     row->lr = c->lr;
     row->weight_decay = c->weight_decay;
     row->alpha = c->net.model == NN_GCNII ? c->net.alpha : (double)NAN;
     row->theta = c->net.model == NN_GCNII ? c->net.theta : (double)NAN;
     row->momentum = c->net.momentum;
-    put(row->preset, train_preset_name(c->preset));
-    put(row->feature_norm, data_norm_name(c->feature_norm));
+    row->preset = train_preset_name(c->preset);
+    row->feature_norm = data_norm_name(c->feature_norm);
 }
 
 /* Everything that decides the numbers, apart from the device. */
-static void set_digest(lab_row *row) {
+static fathom_status set_digest(lab_row *row, lab_strings *strings) {
     lab_text text = {0};
-    char hex[65] = "";
+    char hex[65];
     digest_state state;
     lab_add(&text, "%s %s %s %lld %.17g %lld", row->data_sha256, row->model, row->norm, (long long)row->layers,
             row->missing_rate, (long long)row->seed);
     lab_add(&text, " %lld %lld %lld %lld %.17g %s", (long long)row->epochs, (long long)row->patience,
             (long long)row->hidden, (long long)row->groups, row->lambda, row->lambda_from);
     lab_add(&text, " %.17g %.17g %.17g %.17g %.17g %.17g %s %s %s", row->dropout, row->lr, row->weight_decay,
-            row->alpha, row->theta, row->momentum, row->preset, row->feature_norm, row->split);
-    if (text.status == FATHOM_OK) {
+            row->alpha, row->theta, row->momentum, row->preset, row->feature_norm, row->split_sha256);
+    fathom_status status = text.status;
+    if (status == FATHOM_OK) {
         digest_begin(&state);
         digest_add(&state, text.bytes, text.count);
         digest_end(&state, hex);
+        status = lab_strings_add(&row->config_sha256, strings, hex);
     }
-    put(row->config_sha256, hex);
     lab_text_free(&text);
+    return status;
 }
 
-void lab_row_set_result(lab_row *row, const train_result *r, const data_set *set, const be_info *device) {
-    put(row->status, "ok");
+fathom_status lab_row_set_result(lab_row *row, lab_strings *strings, const train_result *r, const data_set *set,
+                                 const be_info *device) {
+    row->status = "ok";
     set_config(row, &r->config);
     row->test_accuracy = r->accuracy[NN_TEST];
     row->val_accuracy = r->accuracy[NN_VAL];
@@ -117,12 +133,13 @@ void lab_row_set_result(lab_row *row, const train_result *r, const data_set *set
     row->edges = set->graph.edges;
     row->features = set->features.cols;
     row->classes = set->classes;
-    put(row->data_sha256, set->sha256);
-    put(row->split, set->split.name);
-    put(row->device, device->name);
-    put(row->backend, device->backend);
-    put(row->driver, device->driver);
-    set_digest(row);
+    TRY(lab_strings_add(&row->data_sha256, strings, set->sha256));
+    TRY(lab_strings_add(&row->split, strings, set->split.name ? set->split.name : ""));
+    TRY(lab_strings_add(&row->split_sha256, strings, set->split.sha256));
+    TRY(lab_strings_add(&row->device, strings, device->name));
+    TRY(lab_strings_add(&row->backend, strings, device->backend));
+    TRY(lab_strings_add(&row->driver, strings, device->driver));
+    return set_digest(row, strings);
 }
 
 /* ---- JSON ---- */
@@ -133,8 +150,9 @@ fathom_status lab_row_print(lab_text *out, const lab_row *row) {
     TRY(json_new(&doc));
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         const void *at = (const char *)row + columns[i].offset;
+        const char *text = columns[i].kind == TEXT ? *(const char *const *)at : NULL;
         if (columns[i].kind == TEXT)
-            json_text(doc, columns[i].name, *(const char *)at ? at : NULL);
+            json_text(doc, columns[i].name, *text ? text : NULL);
         else if (columns[i].kind == INT)
             json_int(doc, columns[i].name, *(const int64_t *)at);
         else
@@ -149,21 +167,42 @@ fathom_status lab_row_print(lab_text *out, const lab_row *row) {
     return out->status;
 }
 
-fathom_status lab_row_read(lab_row *row, const char *line, size_t length, const char *where) {
-    struct cJSON *tree = NULL;
-    *row = lab_row_empty();
-    TRY(json_parse(&tree, line, length, where));
+/* The column of that name, or COLUMN_COUNT; `next` is looked at first, since rows are written in this order. */
+static size_t find_column(const char *name, size_t next) {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        size_t column = (next + i) % COLUMN_COUNT;
+        if (strcmp(columns[column].name, name) == 0)
+            return column;
+    }
+    return COLUMN_COUNT;
+}
+
+static fathom_status take_items(lab_row *row, lab_strings *strings, const cJSON *tree) {
+    const cJSON *item;
+    size_t next = 0;
+    cJSON_ArrayForEach(item, tree) {
+        size_t i = item->string ? find_column(item->string, next) : COLUMN_COUNT;
+        if (i == COLUMN_COUNT)
+            continue;
         void *at = (char *)row + columns[i].offset;
-        const cJSON *item = cJSON_GetObjectItemCaseSensitive(tree, columns[i].name);
         if (columns[i].kind == TEXT && cJSON_IsString(item))
-            put(at, item->valuestring);
+            TRY(lab_strings_add(text_at(row, i), strings, item->valuestring));
         else if (columns[i].kind == INT && cJSON_IsNumber(item) && fabs(item->valuedouble) <= WHOLE_MOST)
             *(int64_t *)at = (int64_t)item->valuedouble;
         else if (columns[i].kind == REAL && cJSON_IsNumber(item))
             *(double *)at = item->valuedouble;
+        next = i + 1;
     }
+    return FATHOM_OK;
+}
+
+fathom_status lab_row_read(lab_row *row, lab_strings *strings, const char *line, size_t length, const char *where) {
+    struct cJSON *tree = NULL;
+    *row = lab_row_empty();
+    TRY(json_parse(&tree, line, length, where));
+    fathom_status status = take_items(row, strings, tree);
     cJSON_Delete(tree);
+    TRY(status);
     if (!row->cell[0] || !row->data[0] || !row->model[0] || !row->norm[0])
         return fail(FATHOM_DATA, "%s: a row without cell, data, model or norm", where);
     return FATHOM_OK;
@@ -189,29 +228,17 @@ static void csv_text(lab_text *out, const char *text) {
     lab_add(out, "\"");
 }
 
-/* As few digits as read back to the same bits. */
-static void csv_real(lab_text *out, double value) {
-    char text[40];
-    double back = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        lab_format(text, sizeof text, "%.*g", digits, value);
-        if (lab_read_number(&back, text) && back == value)
-            break;
-    }
-    lab_add(out, "%s", text);
-}
-
 void lab_row_csv(lab_text *out, const lab_row *row) {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         const void *at = (const char *)row + columns[i].offset;
         if (i)
             lab_add(out, ",");
         if (columns[i].kind == TEXT)
-            csv_text(out, at);
+            csv_text(out, *(const char *const *)at);
         else if (columns[i].kind == INT)
             lab_add(out, "%" PRId64, *(const int64_t *)at);
         else if (isfinite(*(const double *)at))
-            csv_real(out, *(const double *)at);
+            lab_add_real(out, "", *(const double *)at);
     }
     lab_add(out, "\n");
 }

@@ -1,13 +1,15 @@
-/* row.h - one finished run as a flat record: a line of the journal, of results.jsonl and of results.csv. */
+/* row.h - one finished run as a flat record: a line of the journal, of results.jsonl and of results.csv. A row owns
+ * none of its texts: they belong to the cell and the recipe (lab_row_set_cell), else to a string table. */
 #ifndef LAB_ROW_H
 #define LAB_ROW_H
 
 #include "lab/grid.h"
+#include "lab/strings.h"
 
-#define LAB_TEXT_ROOM 256
+#define LAB_TEXT_ROOM 256 /* of titles and names that are shown; what is stored is not cut */
 
-/* X(kind, member): kinds are TEXT (char array), INT (int64_t), REAL (double; NaN is null). The order is that of the
- * columns. */
+/* X(kind, member): kinds are TEXT (const char *, never NULL), INT (int64_t), REAL (double; NaN is null). The order is
+ * that of the columns. */
 #define LAB_COLUMNS(X)                 \
     X(TEXT, cell)                      \
     X(TEXT, status)                    \
@@ -45,6 +47,7 @@
     X(TEXT, preset)                    \
     X(TEXT, feature_norm)              \
     X(TEXT, split)                     \
+    X(TEXT, split_sha256)              \
     X(INT, nodes)                      \
     X(INT, edges)                      \
     X(INT, features)                   \
@@ -66,7 +69,7 @@
     X(TEXT, error)
 
 typedef struct lab_row {
-#define LAB_TEXT_MEMBER(name) char name[LAB_TEXT_ROOM];
+#define LAB_TEXT_MEMBER(name) const char *name;
 #define LAB_INT_MEMBER(name) int64_t name;
 #define LAB_REAL_MEMBER(name) double name;
 #define X(kind, name) LAB_##kind##_MEMBER(name)
@@ -80,11 +83,15 @@ lab_row lab_row_empty(void);
 /* What the cell asks for; first. */
 void lab_row_set_cell(lab_row *row, const lab_cell *cell, const lab_recipe *recipe);
 /* What was trained; `config_sha256` covers configuration, data and split. */
-void lab_row_set_result(lab_row *row, const train_result *result, const data_set *set, const be_info *device);
-void lab_row_set_time(lab_row *row); /* finished now */
+fathom_status lab_row_set_result(lab_row *row, lab_strings *strings, const train_result *result, const data_set *set,
+                                 const be_info *device);
+fathom_status lab_row_set_time(lab_row *row, lab_strings *strings); /* finished now */
+
+/* Stores the texts of `row` in `strings`, and lets it point there. */
+fathom_status lab_row_store(lab_row *row, lab_strings *strings);
 
 fathom_status lab_row_print(lab_text *out, const lab_row *row); /* one line of JSON, with its end */
-fathom_status lab_row_read(lab_row *row, const char *line, size_t length, const char *where);
+fathom_status lab_row_read(lab_row *row, lab_strings *strings, const char *line, size_t length, const char *where);
 void lab_row_csv_head(lab_text *out);
 void lab_row_csv(lab_text *out, const lab_row *row);
 

@@ -11,7 +11,7 @@
 
 typedef struct lab_running {
     bool busy;
-    char text[160], device[24];
+    char text[240], device[24];
     int64_t epoch, epochs;
     double cost; /* as in lab_queue */
 } lab_running;

@@ -16,6 +16,7 @@ typedef struct bench {
     lab_cell set_cell;
     double load_s;
     lab_text curve;
+    lab_strings strings; /* texts of the cell's row */
     const lab_cell *cell;
 } bench;
 
@@ -100,7 +101,7 @@ static fathom_status train_cell(bench *b, lab_row *row) {
         config.checkpoint_every = config.epochs;
     }
     TRY_OUT(train_run(&result, &config, b->set, b->dev, &hooks));
-    lab_row_set_result(row, result, b->set, be_device_info(b->dev));
+    TRY_OUT(lab_row_set_result(row, &b->strings, result, b->set, be_device_info(b->dev)));
     row->load_s = b->load_s;
     if (pictured)
         TRY_OUT(lab_picture_keep(q->journal, b->cell->id, folder, &result->config, b->set, b->dev));
@@ -116,15 +117,17 @@ out:
 static void settle(bench *b, lab_row *row, fathom_status status, int64_t at) {
     lab_queue *q = b->worker->queue;
     fathom_status written;
+    char error[CORE_MESSAGE_MAX];
     if (status == FATHOM_OK) {
         written = lab_journal_add(q->journal, row);
         q->done += written == FATHOM_OK;
     } else {
-        snprintf(row->status, sizeof row->status, "failed");
-        snprintf(row->error, sizeof row->error, "%.255s", fathom_last_error());
-        lab_cell_text(q->failure, 160, b->cell);
+        snprintf(error, sizeof error, "%s", fathom_last_error());
+        row->status = "failed";
+        row->error = error;
+        lab_cell_text(q->failure, 400, b->cell);
         size_t used = strlen(q->failure);
-        snprintf(q->failure + used, sizeof q->failure - used, ": %.1500s", fathom_last_error());
+        snprintf(q->failure + used, sizeof q->failure - used, ": %.1500s", error);
         if (q->failed++ == 0)
             memcpy(q->first_failure, q->failure, sizeof q->first_failure);
         written = lab_journal_add_failure(q->journal, row);
@@ -167,13 +170,15 @@ static bool run_cell(bench *b, int64_t at) {
     lab_text_free(&b->curve);
     lab_row_set_cell(&row, b->cell, q->recipe);
     fathom_status status = train_cell(b, &row);
-    lab_row_set_time(&row);
+    fathom_status timed = lab_row_set_time(&row, &b->strings);
+    status = status == FATHOM_OK ? timed : status;
     pthread_mutex_lock(&q->lock);
     if (status != FATHOM_INTERRUPTED)
         settle(b, &row, status, at);
     q->running[b->worker->index].busy = false;
     pthread_cond_signal(&q->moved);
     pthread_mutex_unlock(&q->lock);
+    lab_strings_free(&b->strings);
     return status != FATHOM_DEVICE;
 }
 
