@@ -79,14 +79,14 @@ if strace -qq -o trace -e trace=fsync -e inject=fsync:error=EIO true 2>/dev/null
     all_faults new_run judge_run
 
     # --- a sweep: no row is lost, none is there twice
-    sweep="sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --epochs 3 --seeds 2 --split random:3,3 --jobs 1 --quiet --resume --out"
+    sweep="sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --epochs 3 --seeds 2 --split random:3,3 --jobs 1 --quiet --out"
     cells() { sed -E 's/.*"cell": *"([^"]*)".*"test_accuracy": *([^,]*),.*/\1 \2/' "$1/journal.jsonl" | sort; }
     # shellcheck disable=SC2086
     expect_exit 0 "$FATHOM" $sweep "$PWD/clean-sweep"
     new_sweep() { rm -rf sweep; mkdir sweep; }
     judge_sweep() {
-        # shellcheck disable=SC2086
-        expect_exit 0 "$FATHOM" $sweep "$PWD/sweep"
+        # shellcheck disable=SC2046,SC2086
+        expect_exit 0 "$FATHOM" $sweep "$PWD/sweep" $(resume_of sweep)
         same "$(cells sweep)" "$(cells clean-sweep)" "$1: cells (exit code $code)"
         same "$(wc -l <sweep/results.csv)" 5 "$1: lines of results.csv"
     }

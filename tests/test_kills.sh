@@ -48,7 +48,7 @@ echo "TALLY|4|kill -9 of train|$tried|$fired|$fired"
 [ "$fired" -gt 1 ] || fail "only $fired of $tried kills found a process"
 
 # --- sweep
-sweep="sweep --recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,3 --epochs 40 --seeds 2 --split random:3,3 --jobs 2 --quiet --resume --out"
+sweep="sweep --recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,3 --epochs 40 --seeds 2 --split random:3,3 --jobs 2 --quiet --out"
 cells() { sed -E 's/"(total_s|load_s|build_s|median_epoch_ms|min_epoch_ms|finished)": *[^,}]*//g' "$1/journal.jsonl" | sort | sha256sum; }
 begun=$(now)
 # shellcheck disable=SC2086
@@ -60,10 +60,10 @@ for i in $(seq $((sweeps / 2))); do
     rm -rf broken
     # shellcheck disable=SC2086
     killed "$FATHOM" $sweep broken
-    # shellcheck disable=SC2086
-    killed "$FATHOM" $sweep broken
-    # shellcheck disable=SC2086
-    expect_exit 0 "$FATHOM" $sweep broken
+    # shellcheck disable=SC2046,SC2086
+    killed "$FATHOM" $sweep broken $(resume_of broken)
+    # shellcheck disable=SC2046,SC2086
+    expect_exit 0 "$FATHOM" $sweep broken $(resume_of broken)
     same "$(cells broken)" "$wanted" "sweep killed, $i"
     same "$(wc -l <broken/results.csv)" 17 "lines of results.csv, $i"
 done
@@ -94,12 +94,12 @@ done
 pid=$!
 await busy/sweep.json
 # shellcheck disable=SC2086
-expect_exit 1 "$FATHOM" ${sweep/--epochs 40/--epochs 20000} busy
+expect_exit 1 "$FATHOM" ${sweep/--epochs 40/--epochs 20000} busy --resume
 grep -q 'another sweep is running in this folder' err || fail "two sweeps in one folder: $(cat err)"
 kill -9 "$pid"
 wait "$pid" 2>/dev/null || true
 [ -e busy/sweep.lock ] || fail "no lock was left to be stale"
 # shellcheck disable=SC2086
-expect_exit 2 "$FATHOM" ${sweep/--epochs 40/--epochs 41} busy # past the lock: the recipe is what is refused
+expect_exit 2 "$FATHOM" ${sweep/--epochs 40/--epochs 41} busy --resume # past the lock: the recipe is what is refused
 grep -q "another recipe" err || fail "a stale lock: $(cat err)"
 echo "TALLY|2,4|a second process in the folder, a stale lock|$((2 * pairs + 2))|$((refused + 2))|$((refused + 2))"

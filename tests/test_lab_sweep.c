@@ -36,9 +36,9 @@ static void on_progress(void *user, const lab_progress *progress) {
         stop = 1;
 }
 
-static fathom_status sweep(lab_sweep_result *result, const char *out, int jobs, bool stoppable) {
+static fathom_status sweep(lab_sweep_result *result, const char *out, int jobs, bool stoppable, bool resume) {
     lab_recipe *recipe = NULL;
-    lab_sweep_options options = {.out = out, .resume = true, .devices = "cpu", .jobs = jobs, .command = "test"};
+    lab_sweep_options options = {.out = out, .resume = resume, .devices = "cpu", .jobs = jobs, .command = "test"};
     if (stoppable) {
         options.stop = &stop;
         options.progress = on_progress;
@@ -68,9 +68,9 @@ static void compare(const char *one, const char *four) {
 
 static void four_at_once_give_what_one_gives(void) {
     lab_sweep_result result;
-    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, sweep(&result, "sweep_one", 1, false), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, sweep(&result, "sweep_one", 1, false, false), fathom_last_error());
     TEST_ASSERT_EQUAL_INT64(24, result.done);
-    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, sweep(&result, "sweep_four", 4, false), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, sweep(&result, "sweep_four", 4, false, false), fathom_last_error());
     compare("sweep_one", "sweep_four");
 }
 
@@ -78,17 +78,18 @@ static void a_stop_and_a_new_start_make_a_whole(void) {
     lab_sweep_result result;
     stop = 0;
     told = 0;
-    fathom_status status = sweep(&result, "sweep_four", 2, true);
+    fathom_status status = sweep(&result, "sweep_four", 2, true, false);
     TEST_ASSERT_TRUE(told > 0);
     TEST_ASSERT_TRUE(result.done >= 3);
     TEST_ASSERT_EQUAL_INT(result.done < 24 ? FATHOM_INTERRUPTED : FATHOM_OK, status);
     int64_t before = result.done;
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, sweep(&result, "sweep_four", 4, false));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, sweep(&result, "sweep_four", 4, false, true));
     TEST_ASSERT_EQUAL_INT64(before, result.before);
     TEST_ASSERT_EQUAL_INT64(24, result.done);
-    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, sweep(&result, "sweep_four", 4, false), "nothing left is no failure");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, sweep(&result, "sweep_four", 4, false, true),
+                                  "nothing left is no failure");
     TEST_ASSERT_EQUAL_INT64(24, result.before);
-    TEST_ASSERT_EQUAL_INT(FATHOM_OK, sweep(&result, "sweep_one", 1, false));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, sweep(&result, "sweep_one", 1, false, false));
     compare("sweep_one", "sweep_four");
 }
 

@@ -74,8 +74,8 @@ starts=0
 until [ -e killed/results.csv ] && [ "$(wc -l <killed/results.csv)" = 17 ]; do
     starts=$((starts + 1))
     [ "$starts" -lt 60 ] || fail "60 starts were not enough"
-    # shellcheck disable=SC2086
-    "$FATHOM" sweep ${small/--epochs 8/--epochs 400} --jobs 2 --out killed --resume >out 2>err &
+    # shellcheck disable=SC2046,SC2086
+    "$FATHOM" sweep ${small/--epochs 8/--epochs 400} --jobs 2 --out killed $(resume_of killed) >out 2>err &
     pid=$!
     if [ "$starts" -le 6 ]; then
         sleep "0.$((starts * 7 % 10 + 1))"

@@ -90,7 +90,7 @@ static void command_text(lab_text *out, const S *o) {
 /* ---- while it runs ---- */
 
 static void on_progress(void *user, const lab_progress *p) {
-    char runs[200] = "", left[64] = "";
+    char runs[300] = "", left[64] = "";
     size_t used = 0;
     (void)user;
     if (p->failure)
@@ -147,7 +147,7 @@ static fathom_status dry_run(const lab_recipe *recipe, bool json) {
         TRY_OUT(text.status);
         say("%s", text.bytes);
         for (int64_t i = 0; i < count; i++) {
-            char line[256];
+            char line[LAB_CELL_TEXT];
             lab_cell_text(line, sizeof line, &cells[i]);
             puts(line);
         }
@@ -164,14 +164,17 @@ static fathom_status print_result(const S *o, const lab_recipe *recipe, const la
     struct json *doc = NULL;
     if (!o->common.json) {
         if (r->cut)
-            say("half a line at the end of the journal, left by a kill, was removed");
+            say("half a row at the end of the journal, left by a kill, was removed");
+        if (r->interrupted && r->done == 0)
+            return status; /* its message says so */
         printf("%" PRId64 " of %" PRId64 " runs finished", r->done, r->total);
         if (r->before)
             printf(", %" PRId64 " of them before", r->before);
         if (r->failed)
             printf(", %" PRId64 " failed", r->failed);
         printf(", in %s\n", time_text(r->seconds));
-        say("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
+        if (r->done)
+            say("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
         return status;
     }
     TRY(json_new_document(&doc));

@@ -47,7 +47,7 @@ fathom_status lab_about_here(lab_about *about, bool opencl) {
     struct utsname system;
     char text[600], cpu[256], devices[256] = "OpenCL not in use";
     fathom_status status;
-    *about = (lab_about){.cores = (int64_t)sysconf(_SC_NPROCESSORS_ONLN)};
+    *about = (lab_about){.format = LAB_FORMAT, .cores = (int64_t)sysconf(_SC_NPROCESSORS_ONLN)};
     TRY_OUT(mem_text(&about->version, fathom_version()));
     uname(&system);
     snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
@@ -93,6 +93,7 @@ fathom_status lab_about_save(const lab_about *about, const char *path) {
     struct json *doc = NULL;
     char *text = NULL;
     TRY(json_new(&doc));
+    json_int(doc, "format", about->format);
     json_text(doc, "recipe_name", about->name);
     json_text(doc, "recipe", about->recipe);
     json_text(doc, "version", about->version);
@@ -121,8 +122,20 @@ static fathom_status take(char **to, const cJSON *tree, const char *key) {
     return mem_text(to, cJSON_IsString(item) ? item->valuestring : "");
 }
 
-static fathom_status take_all(lab_about *about, const cJSON *tree) {
+/* A folder without a format is of format 1. */
+static fathom_status take_format(lab_about *about, const cJSON *tree, const char *path) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(tree, "format");
+    double format = item ? item->valuedouble : 1;
+    if ((item && !cJSON_IsNumber(item)) || !(format == 1 || format == LAB_FORMAT))
+        return fail(FATHOM_DATA, "%s: 'format' is not 1 or %d, so it was written by another fathom; use that one", path,
+                    LAB_FORMAT);
+    about->format = (int64_t)format;
+    return FATHOM_OK;
+}
+
+static fathom_status take_all(lab_about *about, const cJSON *tree, const char *path) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(tree, "cores");
+    TRY(take_format(about, tree, path));
     TRY(take(&about->name, tree, "recipe_name"));
     TRY(take(&about->recipe, tree, "recipe"));
     TRY(take(&about->version, tree, "version"));
@@ -149,7 +162,7 @@ fathom_status lab_about_load(lab_about *about, const char *path) {
     TRY(file_load(&bytes, &count, path, 1 << 24));
     fathom_status status = json_parse(&tree, (const char *)bytes, count, path);
     if (status == FATHOM_OK)
-        status = take_all(about, tree);
+        status = take_all(about, tree, path);
     cJSON_Delete(tree);
     mem_free(bytes);
     if (status != FATHOM_OK)

@@ -7,8 +7,10 @@
 #include "lab/text.h"
 
 #define LAB_COMMANDS 32
+#define LAB_FORMAT 2 /* of the folder of a sweep; 1: ids of cells do not cover the settings of the recipe */
 
 typedef struct lab_about {
+    int64_t format;
     char *name, *recipe; /* its name and its text */
     char *version, *system, *processor, *libraries;
     int64_t cores;

@@ -8,10 +8,29 @@
 #include "core/digest.h"
 #include "core/mem.h"
 
-#define CELLS_MAX 1000000
 #define SEED_STEP 100 /* seeds are 100, 200, 300, ... */
 
-static void name_cell(lab_cell *cell, const lab_recipe *recipe) {
+/* ---- ids ---- */
+
+/* With the zero at its end: no two lists of texts are fed as the same bytes. */
+static void add_text(digest_state *state, const char *text) { digest_add(state, text, strlen(text) + 1); }
+
+/* `shared` has been fed what all cells have in common. */
+static void name_cell(lab_cell *cell, const digest_state *shared) {
+    char text[320], hex[65];
+    digest_state state = *shared;
+    lab_format(text, sizeof text, "%s %s %lld g%lld l%d %.17g m%.17g s%llu", nn_conv_name(cell->model),
+               nn_norm_name(cell->norm), (long long)cell->layers, (long long)cell->groups, (int)cell->lambda_from,
+               cell->lambda_from == TRAIN_LAMBDA_GIVEN ? cell->lambda : 0, cell->missing,
+               (unsigned long long)cell->seed);
+    add_text(&state, text);
+    add_text(&state, cell->data);
+    digest_end(&state, hex);
+    snprintf(cell->id, sizeof cell->id, "%.16s", hex);
+}
+
+/* As ids were before they covered the settings: for showing the results of such sweeps. */
+static void name_cell_as_before(lab_cell *cell, const lab_recipe *recipe) {
     char text[640], hex[65];
     digest_state state;
     lab_format(text, sizeof text, "%.400s %s %s %lld g%lld l%d %.9g m%.9g s%llu", cell->data, nn_conv_name(cell->model),
@@ -25,6 +44,29 @@ static void name_cell(lab_cell *cell, const lab_recipe *recipe) {
     snprintf(cell->id, sizeof cell->id, "%.16s", hex);
 }
 
+void lab_grid_ids_before(lab_cell *cells, int64_t count, const lab_recipe *recipe) {
+    for (int64_t i = 0; i < count; i++)
+        name_cell_as_before(&cells[i], recipe);
+}
+
+static fathom_status name_cells(lab_cell *cells, int64_t count, const lab_recipe *recipe) {
+    lab_text settings = {0};
+    digest_state shared;
+    lab_recipe_print_settings(&settings, recipe);
+    fathom_status status = settings.status;
+    if (status == FATHOM_OK) {
+        digest_begin(&shared);
+        add_text(&shared, settings.bytes);
+        add_text(&shared, recipe->name);
+    }
+    for (int64_t i = 0; status == FATHOM_OK && i < count; i++)
+        name_cell(&cells[i], &shared);
+    lab_text_free(&settings);
+    return status;
+}
+
+/* ---- cells ---- */
+
 /* Adds the cells of one data set, model, depth and norm: one, or for group norm its groups times its lambdas. */
 static void add_norm(lab_cell *cells, int64_t *count, lab_cell cell, const lab_recipe *recipe) {
     bool group = cell.norm == NN_GROUP;
@@ -37,11 +79,7 @@ static void add_norm(lab_cell *cells, int64_t *count, lab_cell cell, const lab_r
             cell.lambda_from = !group || !recipe->lambda.count ? TRAIN_LAMBDA_RECIPE
                                : isnan(cell.lambda)            ? TRAIN_LAMBDA_AUTO
                                                                : TRAIN_LAMBDA_GIVEN;
-            if (cells) {
-                cells[*count] = cell;
-                name_cell(&cells[*count], recipe);
-            }
-            ++*count;
+            cells[(*count)++] = cell;
         }
 }
 
@@ -58,8 +96,7 @@ static void add_data(lab_cell *cells, int64_t *count, lab_cell cell, const lab_r
     }
 }
 
-/* Counts, and fills when `cells` is there. */
-static int64_t walk(lab_cell *cells, const lab_recipe *recipe) {
+static void fill(lab_cell *cells, const lab_recipe *recipe) {
     int64_t count = 0;
     for (int64_t s = 0; s < recipe->seeds; s++)
         for (int d = 0; d < recipe->data.count; d++)
@@ -69,23 +106,71 @@ static int64_t walk(lab_cell *cells, const lab_recipe *recipe) {
                                  .seed = (uint64_t)(s + 1) * SEED_STEP};
                 add_data(cells, &count, cell, recipe);
             }
-    return count;
+}
+
+/* ---- how many ---- */
+
+static size_t at_least_one(int count) { return count > 0 ? (size_t)count : 1; }
+
+/* The lengths of the lists that span the grid: their product is the number of cells. */
+enum { SEEDS, DATA, MISSING, DEPTHS, NORMS, FACTORS };
+
+static void measure(size_t factors[FACTORS], const lab_recipe *recipe) {
+    factors[SEEDS] = (size_t)recipe->seeds;
+    factors[DATA] = (size_t)recipe->data.count;
+    factors[MISSING] = (size_t)recipe->missing.count;
+    factors[DEPTHS] = factors[NORMS] = 0;
+    for (int m = 0; m < recipe->models.count; m++) {
+        nn_conv_kind model = NN_GCN;
+        nn_conv_find(&model, recipe->models.word[m]);
+        factors[DEPTHS] += (size_t)lab_recipe_layers(recipe, model)->count;
+    }
+    for (int n = 0; n < recipe->norms.count; n++) {
+        nn_norm_kind norm = NN_NONE;
+        nn_norm_find(&norm, recipe->norms.word[n]);
+        factors[NORMS] +=
+            norm == NN_GROUP ? at_least_one(recipe->groups.count) * at_least_one(recipe->lambda.count) : 1;
+    }
+}
+
+/* Counts without walking: a short recipe can span 1e14 cells. */
+static fathom_status count_cells(int64_t *count, const lab_recipe *recipe) {
+    size_t f[FACTORS], product = 1;
+    bool fits = true;
+    char number[32] = "2^64";
+    measure(f, recipe);
+    for (int i = 0; i < FACTORS; i++)
+        fits = fits && mem_mul(&product, product, f[i]);
+    if (fits && product <= LAB_CELLS_MAX) {
+        *count = (int64_t)product;
+        return FATHOM_OK;
+    }
+    if (fits)
+        snprintf(number, sizeof number, "%zu", product);
+    return fail(FATHOM_USAGE,
+                "recipe %s: %s%s runs (%zu seeds x %zu data sets x %zu missing rates x %zu depths of all models x %zu "
+                "norms with their groups and lambdas) are more than %d; narrow one of these lists",
+                recipe->name, fits ? "" : "more than ", number, f[SEEDS], f[DATA], f[MISSING], f[DEPTHS], f[NORMS],
+                LAB_CELLS_MAX);
 }
 
 fathom_status lab_grid(lab_cell **cells, int64_t *count, const lab_recipe *recipe) {
     *cells = NULL;
-    *count = walk(NULL, recipe);
-    if (*count > CELLS_MAX)
-        return fail(FATHOM_USAGE, "recipe %s: %lld cells are more than %d; narrow it", recipe->name, (long long)*count,
-                    CELLS_MAX);
+    TRY(count_cells(count, recipe));
     TRY(mem_new(cells, *count, 1, sizeof **cells, "cells of a sweep"));
-    walk(*cells, recipe);
-    return FATHOM_OK;
+    fill(*cells, recipe);
+    fathom_status status = name_cells(*cells, *count, recipe);
+    if (status != FATHOM_OK) {
+        mem_free(*cells);
+        *cells = NULL;
+    }
+    return status;
 }
 
 void lab_cell_text(char *out, size_t room, const lab_cell *cell) {
     char more[96] = "";
-    size_t used = 0;
+    size_t used = 0, length = strlen(cell->data), most = room > 160 ? room - 160 : 0;
+    const char *data = length > most ? cell->data + length - most : cell->data; /* of a path the end says most */
     if (cell->missing > 0) {
         lab_format(more, sizeof more, ", missing %g", cell->missing);
         used = strlen(more);
@@ -96,9 +181,9 @@ void lab_cell_text(char *out, size_t room, const lab_cell *cell) {
     }
     if (cell->lambda_from == TRAIN_LAMBDA_GIVEN)
         lab_format(more + used, sizeof more - used, ", lambda %g", cell->lambda);
-    lab_format(out, room, "%s %s %s, %lld layer%s%s, seed %llu", cell->data, nn_conv_name(cell->model),
-               nn_norm_name(cell->norm), (long long)cell->layers, cell->layers == 1 ? "" : "s", more,
-               (unsigned long long)cell->seed);
+    lab_format(out, room, "%s%s %s %s, %lld layer%s%s, seed %llu", data > cell->data ? "..." : "", data,
+               nn_conv_name(cell->model), nn_norm_name(cell->norm), (long long)cell->layers,
+               cell->layers == 1 ? "" : "s", more, (unsigned long long)cell->seed);
 }
 
 train_config lab_cell_config(const lab_cell *cell, const lab_recipe *recipe) {

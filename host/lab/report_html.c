@@ -161,7 +161,7 @@ static void add_study(lab_figures *f, const lab_study *s, int number) {
 /* ---- machine, versions, commands, failures ---- */
 
 static void add_failures(lab_text *out, const lab_study *s) {
-    char text[256];
+    char text[LAB_CELL_TEXT];
     if (!s->failures)
         return;
     lab_add(out, "<h3>Runs that failed</h3>\n<ul>\n");

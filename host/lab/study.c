@@ -34,6 +34,8 @@ static fathom_status fill_study(lab_study *study, const char *folder) {
     TRY(lab_about_load(&study->about, about));
     TRY(lab_recipe_parse(&study->recipe, study->about.recipe, study->about.name));
     TRY(lab_grid(&study->cells, &study->cell_count, study->recipe));
+    if (study->about.format == 1)
+        lab_grid_ids_before(study->cells, study->cell_count, study->recipe);
     TRY(lab_journal_read(&study->journal, folder));
     TRY(mem_new(&study->row, study->cell_count, 1, sizeof *study->row, "rows of a study"));
     TRY(mem_new(&study->failed, study->cell_count, 1, sizeof *study->failed, "failures of a study"));

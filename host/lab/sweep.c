@@ -68,29 +68,59 @@ static fathom_status compare_recipes(const char *folder, const char *old, const 
     return FATHOM_OK;
 }
 
+/* Is there what the user says is there? Asked before anything is changed. */
+static fathom_status check_folder(const sweep *s) {
+    const char *out = s->options->out;
+    char path[LAB_PATH];
+    int length = snprintf(path, sizeof path, "%s/sweep.json", out);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return fail(FATHOM_DATA, "%.80s...: the path is too long", out);
+    bool held = access(path, F_OK) == 0;
+    if (held && !s->options->resume)
+        return fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out", out);
+    if (!held && s->options->resume)
+        return fail(FATHOM_USAGE,
+                    "%s: holds no sweep to go on with (no sweep.json); give its folder, or start a new one without "
+                    "--resume",
+                    out);
+    return FATHOM_OK;
+}
+
+/* Compares with the sweep that is resumed; the commands so far stay on record, with their times. */
+static fathom_status go_on(sweep *s, lab_about *old, const char *path, const char *recipe) {
+    TRY(lab_about_load(old, path));
+    if (old->format != LAB_FORMAT)
+        return fail(FATHOM_USAGE,
+                    "%s: holds a sweep of an earlier fathom, whose run ids do not cover every setting; fathom report "
+                    "still shows it, but it cannot be gone on with: take another --out",
+                    s->options->out);
+    TRY(compare_recipes(s->options->out, old->recipe, recipe));
+    for (int i = 0; i < old->commands; i++) {
+        s->about.command[i] = old->command[i];
+        s->about.started[i] = old->started[i];
+    }
+    s->about.commands = old->commands;
+    old->commands = 0;
+    return FATHOM_OK;
+}
+
 static fathom_status open_folder(sweep *s) {
     char path[LAB_PATH];
     lab_text recipe = {0};
     lab_about old = {0};
     fathom_status status;
     TRY(lab_journal_open(&s->journal, s->options->out));
+    TRY(check_folder(s)); /* again: another sweep may have ended in between */
     TRY(lab_journal_path(path, &s->journal, "sweep.json"));
+    if (!s->options->resume && s->journal.count + s->journal.failed_count > 0)
+        return fail(FATHOM_USAGE,
+                    "%s: holds a journal of runs without the sweep.json they belong to; take another --out",
+                    s->options->out);
     lab_recipe_print(&recipe, s->recipe);
     TRY_OUT(recipe.status);
     TRY_OUT(lab_about_here(&s->about, s->devices.all > 1));
-    if (access(path, F_OK) == 0) {
-        if (!s->options->resume)
-            TRY_OUT(fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out",
-                         s->options->out));
-        TRY_OUT(lab_about_load(&old, path));
-        TRY_OUT(compare_recipes(s->options->out, old.recipe, recipe.bytes));
-        for (int i = 0; i < old.commands; i++) { /* the commands so far stay on record, with their times */
-            s->about.command[i] = old.command[i];
-            s->about.started[i] = old.started[i];
-        }
-        s->about.commands = old.commands;
-        old.commands = 0;
-    }
+    if (s->options->resume)
+        TRY_OUT(go_on(s, &old, path, recipe.bytes));
     TRY_OUT(mem_text(&s->about.name, s->recipe->name));
     TRY_OUT(mem_text(&s->about.recipe, recipe.bytes));
     TRY_OUT(lab_about_add_command(&s->about, s->options->command));
@@ -109,17 +139,60 @@ static fathom_status record_start(const sweep *s) {
 
 /* ---- cells, and what they cost ---- */
 
-/* Finished runs must have been of the data that is here now. */
-static fathom_status compare_data(const sweep *s, const char *word, const data_set *set) {
-    for (int64_t i = 0; i < s->journal.count; i++) {
-        const lab_row *row = &s->journal.rows[i];
-        if (strcmp(row->data, word) == 0 && row->data_sha256[0] && strcmp(row->data_sha256, set->sha256) != 0)
-            return fail(FATHOM_DATA,
-                        "%s: its finished runs were of another %s (SHA-256 %.12s... there, %.12s... now); bring that "
-                        "data back, or take another --out",
-                        s->options->out, word, row->data_sha256, set->sha256);
+/* The split of a data set for each seed, as digests; drawn when asked for. */
+typedef struct splits {
+    char (*sha256)[65]; /* [seeds of the recipe] */
+    int64_t count;
+} splits;
+
+static fathom_status split_of(const char **sha256, splits *known, const sweep *s, data_set *set, int64_t seed) {
+    int64_t at = seed / (int64_t)s->cells[0].seed - 1; /* seeds are multiples of the first */
+    data_split split = {0};
+    *sha256 = NULL;
+    if (at < 0 || at >= known->count)
+        return FATHOM_OK;
+    if (!known->sha256[at][0]) {
+        TRY(data_split_make(&split, set, s->recipe->split, (uint64_t)seed));
+        memcpy(known->sha256[at], split.sha256, sizeof split.sha256);
+        data_split_free(&split);
     }
+    *sha256 = known->sha256[at];
     return FATHOM_OK;
+}
+
+/* Finished runs must have been of the data and the split that are here now. */
+static fathom_status compare_row(const sweep *s, const lab_row *row, data_set *set, splits *known) {
+    const char *split;
+    if (strcmp(row->data_sha256, set->sha256) != 0)
+        return fail(FATHOM_DATA,
+                    "%s: its finished runs were of another %s (SHA-256 %.12s... there, %.12s... now); bring that "
+                    "data back, or take another --out",
+                    s->options->out, row->data, row->data_sha256, set->sha256);
+    TRY(split_of(&split, known, s, set, row->seed));
+    if (split && strcmp(row->split_sha256, split) != 0)
+        return fail(
+            FATHOM_DATA,
+            "%s: its finished runs of %s were of another split (%s, SHA-256 %.12s... there, %.12s... now); bring "
+            "that split back, or take another --out",
+            s->options->out, row->data, row->split, row->split_sha256, split);
+    return FATHOM_OK;
+}
+
+static fathom_status compare_data(const sweep *s, const char *word, data_set *set) {
+    splits known = {.count = s->recipe->seeds};
+    fathom_status status = FATHOM_OK;
+    TRY(mem_new(&known.sha256, known.count, 1, sizeof *known.sha256, "digests of splits"));
+    for (int64_t i = 0; status == FATHOM_OK && i < s->journal.count; i++)
+        if (strcmp(s->journal.rows[i].data, word) == 0)
+            status = compare_row(s, &s->journal.rows[i], set, &known);
+    mem_free(known.sha256);
+    return status;
+}
+
+static fathom_status not_begun(const sweep *s) {
+    if (!s->options->stop || !*s->options->stop)
+        return FATHOM_OK;
+    return fail(FATHOM_INTERRUPTED, "interrupted before the first run began; nothing was trained");
 }
 
 /* Loads every data set once, before hours are spent: what is missing or changed is told now. */
@@ -128,6 +201,7 @@ static fathom_status look_at_data(sweep *s, double entries[LAB_VALUES]) {
         data_set *set = NULL;
         data_options options = data_options_default();
         options.split = s->recipe->split;
+        TRY(not_begun(s));
         TRY(data_load(&set, s->recipe->data.word[d], &options));
         entries[d] = (double)set->graph.nodes * 3 + 2 * (double)set->graph.edges;
         fathom_status status = compare_data(s, s->recipe->data.word[d], set);
@@ -150,8 +224,8 @@ static double cost_of(const lab_cell *cell, const lab_recipe *recipe, const doub
 
 static fathom_status plan(sweep *s) {
     double entries[LAB_VALUES];
-    TRY(lab_grid(&s->cells, &s->count, s->recipe));
     TRY(look_at_data(s, entries));
+    TRY(not_begun(s));
     TRY(mem_new(&s->cost, s->count, 1, sizeof *s->cost, "costs of cells"));
     TRY(mem_new(&s->taken, s->count, 1, sizeof *s->taken, "state of cells"));
     for (int64_t i = 0; i < s->count; i++) {
@@ -278,10 +352,11 @@ static fathom_status work(sweep *s) {
 
 /* ---- at the end ---- */
 
+/* Tables of nothing are not written. */
 static fathom_status save_results(const char *folder) {
     lab_study study;
     TRY(lab_study_load(&study, folder));
-    fathom_status status = lab_study_save_results(&study);
+    fathom_status status = study.done ? lab_study_save_results(&study) : FATHOM_OK;
     lab_study_free(&study);
     return status;
 }
@@ -317,6 +392,8 @@ fathom_status lab_sweep(lab_sweep_result *result, const lab_recipe *recipe, cons
     fathom_status status;
     pthread_mutex_init(&s.queue.lock, NULL);
     pthread_cond_init(&s.queue.moved, NULL);
+    TRY_OUT(lab_grid(&s.cells, &s.count, recipe));
+    TRY_OUT(check_folder(&s));
     TRY_OUT(be_list_for(&s.devices, options->devices));
     TRY_OUT(open_folder(&s));
     TRY_OUT(plan(&s));

@@ -42,6 +42,9 @@ await() {
     done
 }
 
+# resume_of DIR: --resume when it holds a sweep, which a kill or a fault may have prevented.
+resume_of() { [ ! -e "$1/sweep.json" ] || echo --resume; }
+
 # need_command: for tests of the command itself.
 need_command() {
     [ -x "${FATHOM:-}" ] || skip "the command is not built"
