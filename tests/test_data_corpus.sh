@@ -40,6 +40,30 @@ grep -q '^split *public: 3 training, 2 validation, 3 test' out || fail "the spli
 expect_exit 0 "$FATHOM" data info good/deflated.npz --split good/split.json
 grep -q '^split *good/split.json: 3 training, 1 validation, 2 test' out || fail "a split from a file: $(cat out)"
 
+# --- splits in a .npz: lists or masks, with either naming of the graph; in a file of their own
+for path in good/pyg-*.npz good/csr-*.npz; do
+    expect_exit 0 "$FATHOM" data info "$path"
+    grep -q '^split *public: 3 training, 1 validation, 2 test' out || fail "the split of $path: $(cat out)"
+done
+for path in good/split/*; do
+    expect_exit 0 "$FATHOM" data info good/deflated.npz --split "$path"
+    grep -q "^split *$path: 3 training, 1 validation, 2 test" out || fail "the split $path: $(cat out)"
+done
+expect_exit 0 "$FATHOM" train --data good/pyg-masks.npz --dry-run --device cpu --json
+masks=$(field "d['data']['split']['sha256']" out)
+expect_exit 0 "$FATHOM" train --data good/deflated.npz --split good/split/boolean.json --dry-run --device cpu --json
+same "$(field "d['data']['split']['sha256']" out)" "$masks" "the nodes of equal masks"
+
+# --- members that nobody reads are named, and only they
+expect_exit 0 "$FATHOM" data info good/pyg-masks.npz
+[ ! -s err ] || fail "a note without need: $(cat err)"
+expect_exit 0 "$FATHOM" data info good/pyg-both.npz
+same "$(cat err)" 'note: pyg-both: good/pyg-both.npz: members that are not used: edge_attr, num_nodes' "unused members"
+expect_exit 0 "$FATHOM" data info good/deflated.npz --split good/csr-masks.npz
+grep -q 'csr-masks.npz: members that are not used: adj_indptr, adj_indices, .*, labels$' err || fail "unused members of a split: $(cat err)"
+expect_exit 0 "$FATHOM" metrics --embeddings good/pyg-both.npz --threads 1
+grep -qx 'note: good/pyg-both.npz: members that are not used: edge_index, train, .*num_nodes' err || fail "metrics: $(cat err)"
+
 # --- every broken file, its sentence
 cases=0
 while IFS=$'\t' read -r path words sentence; do

@@ -357,6 +357,7 @@ static void test_every_allocation_may_fail(void) {
     fail_each("tests/corpus/good/deflated.npz", NULL, NULL);
     fail_each("tests/corpus/good/dense.npz", NULL, NULL);
     fail_each("tests/corpus/good/edge-index.npz", NULL, NULL);
+    fail_each("tests/corpus/good/pyg-both.npz", NULL, NULL);
     fail_each("tests/corpus/good/planetoid-0", NULL, NULL);
     fail_each("tests/corpus/good/planetoid-2", NULL, NULL);
     fail_each("tests/corpus/good/linqs", NULL, NULL);

@@ -39,6 +39,7 @@ static bool is_npz(const char *path) {
 
 static fathom_status read_embeddings(struct gathered *g, const char *path) {
     npz_file *file = NULL;
+    char *unused = NULL;
     fathom_status status;
     if (!is_npz(path))
         return npy_load_float(&g->h, &g->nodes, &g->width, path);
@@ -46,7 +47,11 @@ static fathom_status read_embeddings(struct gathered *g, const char *path) {
     TRY_OUT(npz_float(&g->h, &g->nodes, &g->width, file, "x"));
     if (npz_has(file, "y"))
         TRY_OUT(npz_int32(&g->labels, &g->label_count, file, "y", -1, 1000000));
+    TRY_OUT(npz_unused_text(&unused, file));
+    if (unused)
+        say("note: %s", unused);
 out:
+    mem_free(unused);
     npz_close(file);
     return status;
 }

@@ -27,10 +27,10 @@ fathom_status npy_read_type(npy_type *type, const char *text, size_t length) {
     int size = at + 1 == length && isdigit((unsigned char)text[at]) ? text[at] - '0' : 0;
     if (kind == 'O')
         return fail(FATHOM_DATA, "the array holds Python objects, which are never read; save plain numbers");
-    bool known = (kind == 'b' && size == 1) || (kind == 'f' && (size == 4 || size == 8)) ||
+    bool known = (kind == 'b' && size == 1) || (kind == 'f' && (size == 2 || size == 4 || size == 8)) ||
                  ((kind == 'i' || kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8));
     if (!known)
-        return fail(FATHOM_DATA, "type '%.*s' is not bool, an integer, float32 or float64",
+        return fail(FATHOM_DATA, "type '%.*s' is not bool, an integer, float16, float32 or float64",
                     (int)(length > 20 ? 20 : length), text);
     type->kind = kind;
     type->size = size;
@@ -136,6 +136,15 @@ fathom_status npy_read_header(npy_array *array, npy_source *source) {
     return FATHOM_OK;
 }
 
+/* IEEE 754 binary16: 1 bit sign, 5 exponent (bias 15), 10 fraction. Every one of them is a double. */
+static double half(uint16_t bits) {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent == 31  ? (fraction ? NAN : INFINITY)
+                        : exponent == 0 ? ldexp(fraction, -24)
+                                        : ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -size : size;
+}
+
 /* One element as a double (exact for all but large 64-bit integers) and, for integers, as an int64. */
 static double element(int64_t *whole, const uint8_t *from, npy_type type) {
     uint8_t b[8];
@@ -149,7 +158,9 @@ static double element(int64_t *whole, const uint8_t *from, npy_type type) {
     uint32_t u32;
     uint64_t u64;
     if (type.kind == 'f') {
-        if (type.size == 4)
+        if (type.size == 2)
+            memcpy(&u16, b, 2), d = half(u16);
+        else if (type.size == 4)
             memcpy(&f, b, 4), d = (double)f;
         else
             memcpy(&d, b, 8);

@@ -1,6 +1,6 @@
 /* npy.h - numpy's .npy arrays: reading from any stream of bytes, loading and saving files.
  *
- * Taken: bool, integers of 1 to 8 bytes, float32 and float64, either byte order, C and Fortran order, at most two
+ * Taken: bool, integers of 1 to 8 bytes, float16, float32 and float64, either byte order, C and Fortran order, at most two
  * dimensions (leading ones of length 1 do not count). Python objects and records are refused, never interpreted. A
  * reader gives the sentence without the file's name; whoever knows the name puts it in front with fail_prefix. */
 #ifndef CORE_NPY_H

@@ -32,16 +32,20 @@ void data_free(data_set *set) {
     mem_free(set);
 }
 
+fathom_status data_note_text(data_set *set, const char *text) {
+    TRY(mem_grow(&set->notes, set->note_count, set->note_count + 1, sizeof *set->notes, "notes"));
+    TRY(mem_text(&set->notes[set->note_count], text));
+    set->note_count++;
+    return FATHOM_OK;
+}
+
 fathom_status data_note(data_set *set, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    TRY(mem_grow(&set->notes, set->note_count, set->note_count + 1, sizeof *set->notes, "notes"));
-    TRY(mem_text(&set->notes[set->note_count], text));
-    set->note_count++;
-    return FATHOM_OK;
+    return data_note_text(set, text);
 }
 
 static fathom_status check_labels(data_set *set) {

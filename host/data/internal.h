@@ -50,7 +50,8 @@ fathom_status data_take_away(data_set *set, double rate, uint64_t seed);
 
 /* Draft to set: graph, clean features, labels checked, digest. */
 fathom_status data_finish(data_draft *draft);
-fathom_status data_note(data_set *set, const char *format, ...) CORE_PRINTF(2, 3);
+fathom_status data_note(data_set *set, const char *format, ...) CORE_PRINTF(2, 3); /* at most 511 characters */
+fathom_status data_note_text(data_set *set, const char *text);
 fathom_status data_copy_text(char **to, const char *from);
 
 /* Readers. `path` is only for sentences where bytes are given. */
@@ -69,8 +70,16 @@ fathom_status data_read_mtx(data_draft *draft, const char *path, const char *fea
  * are borrowed only when that is nothing. */
 fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *arrays, bool borrow, data_norm norm);
 
-/* split_file.c: a .json or .npz with train, val and test. */
-fathom_status data_split_read(data_split *split, const char *path, int32_t nodes, const int32_t *labels);
+/* split_file.c: a .json or .npz with train, val and test, or their masks, for `set`, which takes the notes. */
+fathom_status data_split_read(data_split *split, data_set *set, const char *path);
+/* split_npz.c: the three parts out of an archive, as lists or as masks; *found: it has any. Nodes are not checked
+ * beyond their range. */
+struct npz_file;
+fathom_status data_split_from_npz(data_split *split, bool *found, struct npz_file *file, int32_t nodes);
+/* A list of the nodes where `mask` is not 0. */
+fathom_status data_split_from_mask(int32_t **list, int32_t *count, const int32_t *mask, int32_t nodes);
+/* One note that names the members of the archive nobody read. */
+fathom_status data_note_unused(data_set *set, struct npz_file *file);
 /* Every node in range, labelled and in one list only. */
 fathom_status data_split_check(const data_split *split, const char *where, int32_t nodes, const int32_t *labels);
 fathom_status data_split_new(data_split *split, const char *name, int64_t train, int64_t val, int64_t test);

@@ -14,15 +14,19 @@
 #define BOMB_RATIO 200                 /* ... a member may not be compressed better than this */
 #define MEMBERS_MAX 65536
 
+#define UNUSED_SHOWN 40
+
 struct npz_file {
     zip_t *zip;
     char *path;
+    uint8_t *used; /* [members]: it was read */
 };
 
 typedef struct npz_member {
     zip_file_t *stream;
     npy_source source;
     npy_array array;
+    zip_int64_t index;
 } npz_member;
 
 static fathom_status find_repeats(npz_file *file) {
@@ -34,7 +38,7 @@ static fathom_status find_repeats(npz_file *file) {
         if (name && zip_name_locate(file->zip, name, 0) != i)
             return fail(FATHOM_DATA, "%s: two members are named %s", file->path, name);
     }
-    return FATHOM_OK;
+    return mem_new(&file->used, count, 1, 1, "archive");
 }
 
 static fathom_status begin(npz_file **file, const char *path) {
@@ -97,6 +101,7 @@ void npz_close(npz_file *file) {
         return;
     if (file->zip)
         zip_discard(file->zip);
+    mem_free(file->used);
     mem_free(file->path);
     mem_free(file);
 }
@@ -110,6 +115,42 @@ static zip_int64_t locate(npz_file *file, const char *name) {
 }
 
 bool npz_has(npz_file *file, const char *name) { return locate(file, name) >= 0; }
+
+/* The next member from *at on that was not read, without ".npy"; NULL: no more. */
+static const char *next_unused(npz_file *file, zip_int64_t *at, int *length) {
+    for (zip_int64_t count = zip_get_num_entries(file->zip, 0); *at < count;) {
+        const char *name = zip_get_name(file->zip, (zip_uint64_t)*at, 0);
+        if (file->used[(*at)++] || !name)
+            continue;
+        size_t all = strlen(name), tail = all > 4 && strcmp(name + all - 4, ".npy") == 0 ? 4 : 0;
+        *length = (int)(all - tail);
+        return name;
+    }
+    return NULL;
+}
+
+fathom_status npz_unused_text(char **text, npz_file *file) {
+    zip_int64_t at = 0, count = 0;
+    int length;
+    *text = NULL;
+    for (const char *name; (name = next_unused(file, &at, &length)); count++) {
+        char *longer = NULL;
+        if (count >= UNUSED_SHOWN)
+            continue;
+        fathom_status status =
+            *text ? data_text(&longer, "%s, %.*s", *text, length, name)
+                  : data_text(&longer, "%s: members that are not used: %.*s", file->path, length, name);
+        mem_free(*text);
+        *text = longer;
+        TRY(status);
+    }
+    if (count <= UNUSED_SHOWN)
+        return FATHOM_OK;
+    char *shown = *text;
+    fathom_status status = data_text(text, "%s and %" PRId64 " more", shown, (int64_t)(count - UNUSED_SHOWN));
+    mem_free(shown);
+    return status;
+}
 
 static fathom_status read_member(void *user, void *to, size_t count) {
     zip_file_t *stream = user;
@@ -161,6 +202,7 @@ static fathom_status start(npz_member *member, npz_file *file, const char *name)
     if (!member->stream)
         return fail(FATHOM_DATA, "cannot be opened (%s)", zip_strerror(file->zip));
     member->source = (npy_source){read_member, member->stream, about.size};
+    member->index = index;
     return npy_read_header(&member->array, &member->source);
 }
 
@@ -184,7 +226,7 @@ enum element { INT32, INT64, FLOAT };
 /* A whole member into new memory; integers must lie in low..high. *array is its header; all zero after a failure. */
 static fathom_status read_whole(void **values, npy_array *array, npz_file *file, const char *name, enum element element,
                                 int64_t low, int64_t high) {
-    npz_member member;
+    npz_member member = {0};
     fathom_status status;
     *values = NULL;
     *array = (npy_array){0};
@@ -197,6 +239,7 @@ static fathom_status read_whole(void **values, npy_array *array, npz_file *file,
     else
         TRY_OUT(npy_read_float(*values, &member.source, &member.array));
     TRY_OUT(finish(&member));
+    file->used[member.index] = 1;
     *array = member.array;
 out:
     stop(&member);
@@ -204,6 +247,14 @@ out:
         mem_free(*values);
         *values = NULL;
     }
+    return named(file, name, status);
+}
+
+fathom_status npz_header(npy_array *array, npz_file *file, const char *name) {
+    npz_member member = {0};
+    fathom_status status = start(&member, file, name);
+    *array = member.array;
+    stop(&member);
     return named(file, name, status);
 }
 

@@ -27,6 +27,10 @@ const char *npz_path(const npz_file *file);
 
 /* Is there a member NAME.npy? */
 bool npz_has(npz_file *file, const char *name);
+/* Its type and shape. Does not count as use. */
+fathom_status npz_header(npy_array *array, npz_file *file, const char *name);
+/* *text = one message that names the members none of the functions below has read, or NULL; to be freed. */
+fathom_status npz_unused_text(char **text, npz_file *file);
 
 /* A whole member, checked; *values is to be freed with mem_free. */
 fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high);

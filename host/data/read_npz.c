@@ -5,9 +5,10 @@
  *   attr_indptr, attr_indices, attr_data, attr_shape      sparse features, or
  *   attr_matrix                                           dense features [nodes, features], or neither
  *   labels                                                [nodes], -1 = none
- *   train, val, test; classes; about                      fathom's additions, all optional
+ *   classes; about                                        fathom's additions, all optional
  *
- * and the names of PyTorch Geometric: edge_index [2, edges], x, y [, num_classes]. */
+ * or the names of PyTorch Geometric: edge_index [2, edges], x, y [, num_classes]; with either naming a split as
+ * split_npz.c reads it. A note names every member that is not used. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <string.h>
@@ -125,18 +126,11 @@ static fathom_status read_dense(data_features *f, npz_file *file, const char *na
 }
 
 static fathom_status read_own_split(data_set *set, npz_file *file) {
-    int64_t train, val, test;
-    if (!npz_has(file, "train") && !npz_has(file, "val") && !npz_has(file, "test"))
-        return FATHOM_OK;
     data_split *split = &set->own_split;
-    TRY(npz_int32(&split->train, &train, file, "train", 0, set->graph.nodes - 1));
-    TRY(npz_int32(&split->val, &val, file, "val", 0, set->graph.nodes - 1));
-    TRY(npz_int32(&split->test, &test, file, "test", 0, set->graph.nodes - 1));
-    if (train > INT32_MAX || val > INT32_MAX || test > INT32_MAX)
-        return fail(FATHOM_DATA, "%s: the split has more entries than there are nodes", npz_path(file));
-    split->train_count = (int32_t)train;
-    split->val_count = (int32_t)val;
-    split->test_count = (int32_t)test;
+    bool found;
+    TRY(data_split_from_npz(split, &found, file, set->graph.nodes));
+    if (!found)
+        return FATHOM_OK;
     TRY(data_copy_text(&split->name, "public"));
     return data_split_check(split, npz_path(file), set->graph.nodes, set->labels);
 }
@@ -161,7 +155,10 @@ static fathom_status read_about(data_set *set, npz_file *file) {
     return status;
 }
 
-static fathom_status read_labels(data_set *set, npz_file *file, const char *labels, const char *classes) {
+static const char *labels_name(npz_file *file) { return npz_has(file, "labels") ? "labels" : "y"; }
+
+static fathom_status read_labels(data_set *set, npz_file *file) {
+    const char *labels = labels_name(file), *classes = npz_has(file, "classes") ? "classes" : "num_classes";
     int64_t count;
     if (npz_has(file, labels)) {
         TRY(npz_int32(&set->labels, &count, file, labels, -1, DATA_CLASSES_MAX - 1));
@@ -174,6 +171,19 @@ static fathom_status read_labels(data_set *set, npz_file *file, const char *labe
         mem_free(number);
         TRY(check_length(file, classes, count, 1));
     }
+    return FATHOM_OK;
+}
+
+/* As many as there are labels, else the largest node number decides. */
+static fathom_status nodes_without_features(int32_t *nodes, npz_file *file, int64_t largest, int64_t edges) {
+    npy_array labels;
+    const char *name = labels_name(file);
+    if (!npz_has(file, name))
+        return data_guess_nodes(nodes, npz_path(file), largest, edges);
+    TRY(npz_header(&labels, file, name));
+    if (labels.count > DATA_NODES_MAX)
+        return fail(FATHOM_DATA, "%s: member %s: %" PRId64 " labels are too many", npz_path(file), name, labels.count);
+    *nodes = (int32_t)labels.count;
     return FATHOM_OK;
 }
 
@@ -199,33 +209,37 @@ static fathom_status read_edge_index(data_draft *draft, npz_file *file) {
                         cols);
         set->graph.nodes = (int32_t)rows;
     } else {
-        TRY(data_guess_nodes(&set->graph.nodes, npz_path(file), largest, edges->count));
+        TRY(nodes_without_features(&set->graph.nodes, file, largest, edges->count));
         TRY(data_features_empty(&set->features, set->graph.nodes));
     }
     if (largest >= set->graph.nodes)
         return fail(FATHOM_DATA, "%s: member edge_index: node %" PRId64 " is out of range, there are %" PRId32,
                     npz_path(file), largest, set->graph.nodes);
-    return read_labels(set, file, "y", "num_classes");
+    return FATHOM_OK;
+}
+
+static fathom_status read_csr(data_draft *draft, npz_file *file) {
+    data_set *set = draft->set;
+    TRY(read_graph(draft, file));
+    if (npz_has(file, "attr_indptr"))
+        return read_sparse(&set->features, file, set->graph.nodes);
+    if (npz_has(file, "attr_matrix") || npz_has(file, "x"))
+        return read_dense(&set->features, file, npz_has(file, "attr_matrix") ? "attr_matrix" : "x", set->graph.nodes);
+    return data_features_empty(&set->features, set->graph.nodes);
 }
 
 static fathom_status read_all(data_draft *draft, npz_file *file) {
     data_set *set = draft->set;
     TRY(data_copy_text(&set->layout, "npz"));
-    if (!npz_has(file, "adj_indptr") && npz_has(file, "edge_index"))
-        return read_edge_index(draft, file);
-    if (!npz_has(file, "adj_indptr"))
+    bool csr = npz_has(file, "adj_indptr");
+    if (!csr && !npz_has(file, "edge_index"))
         return fail(FATHOM_DATA, "%s: holds no graph: member adj_indptr is missing (see docs/data-layouts.md)",
                     npz_path(file));
-    TRY(read_graph(draft, file));
-    TRY(read_labels(set, file, "labels", "classes"));
-    if (npz_has(file, "attr_indptr"))
-        TRY(read_sparse(&set->features, file, set->graph.nodes));
-    else if (npz_has(file, "attr_matrix"))
-        TRY(read_dense(&set->features, file, "attr_matrix", set->graph.nodes));
-    else
-        TRY(data_features_empty(&set->features, set->graph.nodes));
+    TRY(csr ? read_csr(draft, file) : read_edge_index(draft, file));
+    TRY(read_labels(set, file));
     TRY(read_own_split(set, file));
-    return read_about(set, file);
+    TRY(read_about(set, file));
+    return data_note_unused(set, file);
 }
 
 fathom_status data_read_npz(data_draft *draft, const char *path) {

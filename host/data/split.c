@@ -213,7 +213,7 @@ static fathom_status make(data_split *split, data_set *set, const char *text, ui
         TRY(parse_share(&share, text));
         return draw(split, set, text, &share, seed);
     }
-    return data_split_read(split, text, set->graph.nodes, set->labels);
+    return data_split_read(split, set, text);
 }
 
 /* Two splits have the same digest when they list the same nodes in the same order, wherever they came from. */

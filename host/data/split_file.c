@@ -1,7 +1,9 @@
-/* split_file.c - a split from a file: JSON {"train":[...],"val":[...],"test":[...]} or a .npz with those arrays. */
+/* split_file.c - a split from a file: JSON {"train":[...],"val":[...],"test":[...]} or a .npz with those arrays; node
+ * numbers or masks. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/json.h"
@@ -10,11 +12,32 @@
 
 #define JSON_MAX ((size_t)1 << 30)
 
-static fathom_status take_list(int32_t **list, int32_t *count, const cJSON *json, const char *key, const char *path,
+/* Booleans, or any list named *_mask: one entry for each node, true or false, 1 or 0. */
+static fathom_status take_mask(int32_t **list, int32_t *count, const cJSON *array, const char *key, const char *path,
                                int32_t nodes) {
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key), *item;
-    if (!cJSON_IsArray(array))
-        return fail(FATHOM_DATA, "%s: has no list named %s", path, key);
+    const cJSON *item;
+    int32_t *mask, at = 0, length = cJSON_GetArraySize(array);
+    if (length != nodes)
+        return fail(FATHOM_DATA, "%s: %s: a mask of length %" PRId32 " for %" PRId32 " nodes", path, key, length,
+                    nodes);
+    TRY(mem_new(&mask, nodes, 1, sizeof *mask, "split"));
+    fathom_status status = FATHOM_OK;
+    cJSON_ArrayForEach(item, array) {
+        bool one = cJSON_IsTrue(item) || (cJSON_IsNumber(item) && item->valuedouble == 1),
+             zero = cJSON_IsFalse(item) || (cJSON_IsNumber(item) && item->valuedouble == 0);
+        if (status == FATHOM_OK && !one && !zero)
+            status = fail(FATHOM_DATA, "%s: entry %" PRId32 " of the mask %s is neither true nor false", path, at, key);
+        mask[at++] = one;
+    }
+    if (status == FATHOM_OK)
+        status = data_split_from_mask(list, count, mask, nodes);
+    mem_free(mask);
+    return status;
+}
+
+static fathom_status take_list(int32_t **list, int32_t *count, const cJSON *array, const char *key, const char *path,
+                               int32_t nodes) {
+    const cJSON *item;
     TRY(mem_new(list, cJSON_GetArraySize(array), 1, sizeof **list, "split"));
     cJSON_ArrayForEach(item, array) {
         double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
@@ -24,6 +47,23 @@ static fathom_status take_list(int32_t **list, int32_t *count, const cJSON *json
         (*list)[(*count)++] = (int32_t)value;
     }
     return FATHOM_OK;
+}
+
+/* KEY, or KEY_mask where there is none; not both, for one of them would not be used. */
+static fathom_status take_part(int32_t **list, int32_t *count, const cJSON *json, const char *key, const char *path,
+                               int32_t nodes) {
+    char mask_key[16];
+    snprintf(mask_key, sizeof mask_key, "%s_mask", key);
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key),
+                *mask = cJSON_GetObjectItemCaseSensitive(json, mask_key);
+    if (array && mask)
+        return fail(FATHOM_DATA, "%s: has both %s and %s; keep one of them", path, key, mask_key);
+    if (!cJSON_IsArray(array) && !cJSON_IsArray(mask))
+        return fail(FATHOM_DATA, "%s: has no list named %s", path, key);
+    if (mask)
+        return take_mask(list, count, mask, mask_key, path, nodes);
+    return cJSON_IsBool(array->child) ? take_mask(list, count, array, key, path, nodes)
+                                      : take_list(list, count, array, key, path, nodes);
 }
 
 static fathom_status read_json(data_split *split, const char *path, int32_t nodes) {
@@ -36,40 +76,38 @@ static fathom_status read_json(data_split *split, const char *path, int32_t node
     if (status == FATHOM_OK && !cJSON_IsObject(json))
         status = fail(FATHOM_DATA, "%s: byte %td: is not a JSON object", path, end - (const char *)bytes);
     if (status == FATHOM_OK)
-        status = take_list(&split->train, &split->train_count, json, "train", path, nodes);
+        status = take_part(&split->train, &split->train_count, json, "train", path, nodes);
     if (status == FATHOM_OK)
-        status = take_list(&split->val, &split->val_count, json, "val", path, nodes);
+        status = take_part(&split->val, &split->val_count, json, "val", path, nodes);
     if (status == FATHOM_OK)
-        status = take_list(&split->test, &split->test_count, json, "test", path, nodes);
+        status = take_part(&split->test, &split->test_count, json, "test", path, nodes);
     cJSON_Delete(json);
     mem_free(bytes);
     return status;
 }
 
-static fathom_status read_npz(data_split *split, const char *path, int32_t nodes) {
-    fathom_status status;
+static fathom_status read_npz(data_split *split, data_set *set, const char *path) {
     npz_file *file;
-    int64_t train = 0, val = 0, test = 0;
+    bool found;
     TRY(npz_open(&file, path));
-    TRY_OUT(npz_int32(&split->train, &train, file, "train", 0, nodes - 1));
-    TRY_OUT(npz_int32(&split->val, &val, file, "val", 0, nodes - 1));
-    TRY_OUT(npz_int32(&split->test, &test, file, "test", 0, nodes - 1));
-    if (train > nodes || val > nodes || test > nodes)
-        status = fail(FATHOM_DATA, "%s: has more entries than the %" PRId32 " nodes", path, nodes);
-out:
+    fathom_status status = data_split_from_npz(split, &found, file, set->graph.nodes);
+    if (status == FATHOM_OK && !found)
+        status = fail(FATHOM_DATA,
+                      "%s: holds no split: members train, val and test, or train_mask, val_mask and "
+                      "test_mask, are wanted",
+                      path);
+    if (status == FATHOM_OK)
+        status = data_note_unused(set, file);
     npz_close(file);
-    split->train_count = (int32_t)train;
-    split->val_count = (int32_t)val;
-    split->test_count = (int32_t)test;
     return status;
 }
 
-fathom_status data_split_read(data_split *split, const char *path, int32_t nodes, const int32_t *labels) {
+fathom_status data_split_read(data_split *split, data_set *set, const char *path) {
     size_t length = strlen(path);
     bool npz = length > 4 && strcmp(path + length - 4, ".npz") == 0;
     if (!npz && !data_is_file(path) && !data_is_folder(path))
         return fail(FATHOM_DATA, "--split %s: is neither public, random:T,V, fraction:T,V nor a file", path);
-    TRY(npz ? read_npz(split, path, nodes) : read_json(split, path, nodes));
+    TRY(npz ? read_npz(split, set, path) : read_json(split, path, set->graph.nodes));
     TRY(mem_text(&split->name, path));
-    return data_split_check(split, path, nodes, labels);
+    return data_split_check(split, path, set->graph.nodes, set->labels);
 }
