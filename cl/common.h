@@ -236,6 +236,28 @@ HELPER wide exp_wide(wide x) {
 #define TOGETHER GROUPS_TOGETHER(COLUMNS)
 #define EACH_GROUP _Pragma("unroll") for (uint c = 0; c < TOGETHER; c++)
 
+/* (var + eps)^-1/2, or NaN for a variance that overflows: it reaches the loss. */
+static inline __attribute__((always_inline)) wide inverse_root(wide var, float eps) {
+    return select((wide)(NAN), rsqrt(var + eps), var < (wide)(VARIANCE_LIMIT));
+}
+
+/* Mean and variance of COLUMNS columns from j on, and running estimates, from the mean and the centred sum over n rows
+ * in STATS_UNIT and its square. */
+static inline __attribute__((always_inline)) void store_stats(wide middle, wide centred, uint n, __global float *mean,
+                                                              __global float *var, __global float *rmean,
+                                                              __global float *rvar, uint running, float momentum,
+                                                              uint j, uint d) {
+    const float squared = STATS_UNIT_INVERSE * STATS_UNIT_INVERSE;
+    middle *= STATS_UNIT_INVERSE;
+    store_wide(middle, mean, j, d);
+    store_wide(squared * (centred / (float)n), var, j, d);
+    if (running) {
+        wide unbiased = n > 1 ? squared * (centred / (float)(n - 1)) : (wide)(0.0f);
+        store_wide((1.0f - momentum) * load_wide(rmean, j, d) + momentum * middle, rmean, j, d);
+        store_wide((1.0f - momentum) * load_wide(rvar, j, d) + momentum * unbiased, rvar, j, d);
+    }
+}
+
 /* A tile of four rows and COLUMNS columns of a product, c0 .. c3: rows a0 .. a3 of the left factor, entries `ak` apart,
  * times `count` rows of the right one, the first at `row`, `ld` apart, each read as LOAD_B says. */
 #define TILE_STEPS(count, ak, ld, LOAD_B) \

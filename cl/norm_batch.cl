@@ -1,7 +1,7 @@
 /* norm_batch.cl - batch and pair normalisation: statistics of columns, forward and backward. */
 #include "common.h"
 
-/* Computes: mean and centred sum of each column over each block, p[b][0][j] and p[b][1][j].
+/* Computes: mean and centred sum of each column over each block, p[b][0][j] and p[b][1][j], in STATS_UNIT and its square.
  * Shapes: x n x d, p blocks x 2 x d.   Launch: one item per block and COLUMNS columns.
  * Order: rows rising in runs of 64, each centred about its own mean; runs are combined after Chan. */
 __kernel void stats_blocks(__global float *p, long po, __global const float *x, long xo, long xld, uint n, uint d,
@@ -18,15 +18,15 @@ __kernel void stats_blocks(__global float *p, long po, __global const float *x, 
     for (uint rows; left > 0; left -= rows) {
         rows = min(64u, left);
         float here = (float)rows, both = count + here;
-        wide base = load_wide(xw, j, d), run = (wide)(0.0f), squares = run;
+        wide base = STATS_UNIT * load_wide(xw, j, d), run = (wide)(0.0f), squares = run;
 #pragma unroll 1
         for (uint w = 0; w < rows; w++, xw += xld)
-            run += load_wide(xw, j, d) - base;
+            run += STATS_UNIT * load_wide(xw, j, d) - base;
         run = base + run / here;
         xw -= (long)rows * xld;
 #pragma unroll 1
         for (uint w = 0; w < rows; w++, xw += xld) {
-            wide away = load_wide(xw, j, d) - run;
+            wide away = STATS_UNIT * load_wide(xw, j, d) - run;
             squares += away * away;
         }
         wide delta = run - mean;
@@ -77,7 +77,7 @@ __kernel void batch_apply(__global float *y, long yo, long yld, __global const f
     if (r >= n)
         return;
     uint j = COLUMNS * (uint)(i - r * across);
-    wide a = load_wide(gamma + go, j, d) * rsqrt(load_wide(var + vo, j, d) + eps);
+    wide a = load_wide(gamma + go, j, d) * inverse_root(load_wide(var + vo, j, d), eps);
     wide v = a * (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) + load_wide(beta + bo, j, d);
     store_wide(act_wide(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
@@ -96,7 +96,8 @@ __kernel void batch_backward(__global float *gx, long gxo, long gxld, __global f
         return;
     uint j = COLUMNS * (uint)(i - r * across);
     float each = inverse_of(n);
-    wide s = rsqrt(load_wide(var + vo, j, d) + eps), sum_b = load_wide(db + dbo, j, d), sum_q = load_wide(q + qo, j, d);
+    wide s = inverse_root(load_wide(var + vo, j, d), eps);
+    wide sum_b = load_wide(db + dbo, j, d), sum_q = load_wide(q + qo, j, d);
     wide away = load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d);
     wide g = load_wide(go + goo + (long)r * gold, j, d) - sum_b * each - away * (s * s * sum_q * each);
     store_wide(load_wide(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
@@ -106,20 +107,20 @@ __kernel void batch_backward(__global float *gx, long gxo, long gxld, __global f
     }
 }
 
-/* Computes: out[0] = (eps + sum_j var_j)^-1/2, out[1] = sum_j q_j (0 without q).   Shapes: var and q 1 x d, out 2.
+/* Computes: out[0] = (eps + sum_j var_j)^-1/2, NaN when a variance overflows, out[1] = sum_j q_j (0 without q).   Shapes: var and q 1 x d, out 2.
  * Launch: one work-group.   Memory: one float per item.   Order: columns by item, then a tree. */
 __kernel void pair_scale(__global float *out, long oo, __global const float *var, long vo, __global const float *q,
                          long qo, uint has_q, uint d, float eps, __local float *tmp) {
     float spread = 0.0f, sum = 0.0f;
     for (uint j = (uint)get_local_id(0); j < d; j += (uint)get_local_size(0)) {
-        spread += var[vo + j];
+        spread += var[vo + j] < VARIANCE_LIMIT ? STATS_UNIT * STATS_UNIT * var[vo + j] : NAN;
         if (has_q)
             sum += q[qo + j];
     }
     spread = group_sum(tmp, spread);
     sum = group_sum(tmp, sum);
     if (get_local_id(0) == 0) {
-        out[oo] = rsqrt(spread + eps);
+        out[oo] = STATS_UNIT * rsqrt(spread + STATS_UNIT * STATS_UNIT * eps);
         out[oo + 1] = sum;
     }
 }
@@ -138,7 +139,8 @@ __kernel void pair_apply(__global float *y, long yo, long yld, __global const fl
     store_wide(act_wide(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
-/* Computes: gx = s (go - db/n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale.
+/* Computes: gx = s (go - db/n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale. Where x is large s^3 is
+ * far below what a float holds: s = m unit, unit a power of two, and one unit goes to x - mean, which is exact.
  * Shapes: gx, go, x n x d, mean and db 1 x d; gx may be go.   Launch: one item per row and COLUMNS columns. */
 __kernel void pair_backward(__global float *gx, long gxo, long gxld, __global const float *go, long goo, long gold,
                             __global const float *x, long xo, long xld, __global const float *mean, long mo,
@@ -148,8 +150,10 @@ __kernel void pair_backward(__global float *gx, long gxo, long gxld, __global co
     if (r >= n)
         return;
     uint j = COLUMNS * (uint)(i - r * across);
-    float s = scale[so], each = inverse_of(n), pull = s * s * s * (scale[so + 1] * each);
+    float s = scale[so], each = inverse_of(n);
+    float unit = as_float(as_uint(s) & 0x7f800000u), m = as_float((as_uint(s) & 0x007fffffu) | 0x3f800000u);
+    float pull = m * m * m * (scale[so + 1] * each * unit * unit);
     wide g = s * (load_wide(go + goo + (long)r * gold, j, d) - load_wide(db + dbo, j, d) * each);
-    g -= pull * (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d));
+    g -= pull * ((load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) * unit);
     store_wide(g, gx + gxo + (long)r * gxld, j, d);
 }

@@ -46,7 +46,7 @@ __kernel void sum_combine(__global float *out, long oo, __global float *also, lo
 }
 
 /* Computes: mean_i = sum_b n_b m_b / n and var_i = (sum_b M_b + n_b (m_b - mean)^2) / n from each block's mean m_b and
- * centred sum M_b; running estimates r = (1 - momentum) r + momentum now, the variance by n - 1.
+ * centred sum M_b, in STATS_UNIT and its square; running estimates r = (1 - momentum) r + momentum now, the variance by n - 1.
  * Shapes: mean, var, rmean, rvar 1 x width, p blocks x 2 x width.   Launch: one item per COLUMNS entries.
  * Order: blocks rising. */
 __kernel void stats_combine(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
@@ -65,11 +65,5 @@ __kernel void stats_combine(__global float *mean, long mo, __global float *var, 
         wide away = load_wide(m + 2 * (long)b * width, j, width) - all;
         centred += load_wide(s + 2 * (long)b * width, j, width) + (float)min(per, n - b * per) * away * away;
     }
-    store_wide(all, mean + mo, j, width);
-    store_wide(centred / (float)n, var + vo, j, width);
-    if (running) {
-        wide unbiased = n > 1 ? centred / (float)(n - 1) : (wide)(0.0f);
-        store_wide((1.0f - momentum) * load_wide(rmean + rmo, j, width) + momentum * all, rmean + rmo, j, width);
-        store_wide((1.0f - momentum) * load_wide(rvar + rvo, j, width) + momentum * unbiased, rvar + rvo, j, width);
-    }
+    store_stats(all, centred, n, mean + mo, var + vo, rmean + rmo, rvar + rvo, running, momentum, j, width);
 }

@@ -60,7 +60,8 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
     }
 }
 
-/* Mean and centred sum of t_gj over the rows begin .. end - 1 for TOGETHER groups, COLUMNS columns from j on; sg is the
+/* Mean and centred sum of t_gj over the rows begin .. end - 1 for TOGETHER groups, COLUMNS columns from j on, in
+ * STATS_UNIT and its square; sg is the
  * column of s of the first, `last` how far the last is from it.   Order: rows rising in runs of 64, each centred about
  * its own mean; runs are combined after Chan. */
 typedef struct spread_of {
@@ -75,14 +76,14 @@ HELPER void spread_rows(spread_of *out, __global const float *sg, long sld, uint
     for (uint v = begin, here; v < end; v += here) {
         here = min(64u, end - v);
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
-        wide first = load_inside(hw, j, d, stop), base[TOGETHER], run[TOGETHER], squares[TOGETHER];
+        wide first = STATS_UNIT * load_inside(hw, j, d, stop), base[TOGETHER], run[TOGETHER], squares[TOGETHER];
         EACH_GROUP {
             base[c] = sw[min(c, last)] * first;
             run[c] = squares[c] = (wide)(0.0f);
         }
 #pragma unroll 1
         for (uint w = 0; w < here; w++, sw += sld, hw += hld) {
-            wide x = load_inside(hw, j, d, stop);
+            wide x = STATS_UNIT * load_inside(hw, j, d, stop);
             EACH_GROUP run[c] += fma((wide)(sw[min(c, last)]), x, -base[c]);
         }
         EACH_GROUP run[c] = base[c] + run[c] / (float)here;
@@ -90,7 +91,7 @@ HELPER void spread_rows(spread_of *out, __global const float *sg, long sld, uint
         hw = rows + (long)v * hld;
 #pragma unroll 1
         for (uint w = 0; w < here; w++, sw += sld, hw += hld) {
-            wide x = load_inside(hw, j, d, stop);
+            wide x = STATS_UNIT * load_inside(hw, j, d, stop);
             EACH_GROUP {
                 wide one = fma((wide)(sw[min(c, last)]), x, -run[c]);
                 squares[c] = fma(one, one, squares[c]);
@@ -161,14 +162,8 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
             centred += LOAD(from + (long)i * step + COLUMNS) + (float)min(per, n - i * per) * away * away;
         }
         long to = (long)(g + c) * d;
-        store_wide(all, mean + mo + to, j, d);
-        store_wide(centred / (float)n, var + vo + to, j, d);
-        if (running) {
-            wide unbiased = n > 1 ? centred / (float)(n - 1) : (wide)(0.0f);
-            __global float *rm = rmean + rmo + to, *rv = rvar + rvo + to;
-            store_wide((1.0f - momentum) * load_wide(rm, j, d) + momentum * all, rm, j, d);
-            store_wide((1.0f - momentum) * load_wide(rv, j, d) + momentum * unbiased, rv, j, d);
-        }
+        store_stats(all, centred, n, mean + mo + to, var + vo + to, rmean + rmo + to, rvar + rvo + to, running,
+                    momentum, j, d);
     }
 }
 
@@ -188,7 +183,7 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
     for (uint i = me; i < groups * across; i += size) {
         uint g = i / across, j = COLUMNS * (i - g * across);
         long at = (long)g * d;
-        STORE(load_wide(gamma + go + at, j, d) * rsqrt(load_wide(var + vo + at, j, d) + eps), k + (long)g * pad + j);
+        STORE(load_wide(gamma + go + at, j, d) * inverse_root(load_wide(var + vo + at, j, d), eps), k + (long)g * pad + j);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint i = me; i < across; i += size) {

@@ -75,7 +75,7 @@ __kernel void group_sums_blocks(__global float *p, long po, __global const float
 HELPER void store_sums(wide sum_q, wide sum_b, __global float *q, __global float *ggamma, __global float *gbeta,
                        bool first, __global float *db, __global const float *var, float eps, uint j, uint d) {
     store_wide(sum_q, q, j, d);
-    store_wide(load_wide(ggamma, j, d) + rsqrt(load_wide(var, j, d) + eps) * sum_q, ggamma, j, d);
+    store_wide(load_wide(ggamma, j, d) + inverse_root(load_wide(var, j, d), eps) * sum_q, ggamma, j, d);
     store_wide(load_wide(gbeta, j, d) + sum_b, gbeta, j, d);
     if (first)
         store_wide(sum_b, db, j, d);
@@ -139,15 +139,17 @@ __kernel void group_sums_combine(__global float *db, long dbo, __global float *q
 }
 
 /* What depends on (g, j) alone in the backward pass: A, E, mean and u of group g, COLUMNS columns from c on, rows of k
- * `pad` apart. r^3 is divided by, not multiplied with: fewer roundings. */
+ * `pad` apart. r^2 is divided by, not multiplied with: fewer roundings; r^3 would be far below what a float holds where
+ * h is large. */
 HELPER void store_factors(__global float *k, uint pad, uint g, uint c, uint d, __global const float *mean,
                           __global const float *var, __global const float *gamma, __global const float *u,
                           __global const float *q, uint n, float eps) {
     long at = (long)g * d;
-    wide spread = load_wide(var + at, c, d) + eps, root = sqrt(spread), scale = load_wide(gamma + at, c, d);
+    wide variance = load_wide(var + at, c, d), spread = variance + eps;
+    wide root = select((wide)(NAN), sqrt(spread), variance < (wide)(VARIANCE_LIMIT));
     __global float *to = k + 4 * (long)g * pad + c;
-    STORE(scale / root, to);
-    STORE(-scale * load_wide(q + at, c, d) / (spread * root * (float)n), to + pad);
+    STORE(load_wide(gamma + at, c, d) / root, to);
+    STORE(load_wide(q + at, c, d) / (float)n / -spread, to + pad);
     STORE(load_wide(mean + at, c, d), to + 2 * pad);
     STORE(load_wide(u + at, c, d), to + 3 * pad);
 }
@@ -168,8 +170,8 @@ HELPER void ds_of(wide_pair *ds, __global const float *at, uint wg, __global con
         wide slope = LOAD(at), pull = LOAD(at + wg), mean = LOAD(at + 2 * wg);
         wide xa = (wide)(ha[j]), ca = (wide)(lambda * ga[j] - each[j]);
         wide xb = (wide)(hb[j]), cb = (wide)(lambda * gb[j] - each[j]);
-        sum_a = fma(xa, fma(slope, ca, pull * fma(share_a, xa, -mean)), sum_a);
-        sum_b = fma(xb, fma(slope, cb, pull * fma(share_b, xb, -mean)), sum_b);
+        sum_a = fma(xa, slope * fma(pull, fma(share_a, xa, -mean), ca), sum_a);
+        sum_b = fma(xb, slope * fma(pull, fma(share_b, xb, -mean), cb), sum_b);
     }
     ds->a = sum_a;
     ds->b = sum_b;
@@ -183,8 +185,8 @@ HELPER void finish_groups(wide z, __global float *zv, uint g, uint groups, __glo
 }
 #endif
 
-/* Computes, with A = gamma r and E = (2/n) D, D = -1/2 r^3 gamma q:
- *   dt_vgj = A_gj (lambda go_vj - db_j / n) + E_gj (t_vgj - mean_gj), ds_vg = sum_j H_vj dt_vgj,
+/* Computes, with A = gamma r and E = -r^2 q / n:
+ *   dt_vgj = A_gj (lambda go_vj - db_j / n + E_gj (t_vgj - mean_gj)), ds_vg = sum_j H_vj dt_vgj,
  *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
  *   and per block p[b][g] = sum_v gz_vg.
  * The first difference is taken before it is multiplied, since its parts can be nearly equal.   Shapes: gh, go, y, h n
@@ -270,8 +272,8 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
             for (uint g = 0; g < groups; g++, at += 4 * pad) {
                 wide slope = LOAD(at), pull = LOAD(at + pad), mean = LOAD(at + 2 * pad), ug = LOAD(at + 3 * pad);
                 wide wa = (wide)(sa[g]), wb = (wide)(sb[g]);
-                sum_a = fma(wa, fma(slope, ca, pull * fma(wa, xa, -mean)), sum_a);
-                sum_b = fma(wb, fma(slope, cb, pull * fma(wb, xb, -mean)), sum_b);
+                sum_a = fma(wa, slope * fma(pull, fma(wa, xa, -mean), ca), sum_a);
+                sum_b = fma(wb, slope * fma(pull, fma(wb, xb, -mean), cb), sum_b);
                 through_a = fma((wide)(za[g]), ug, through_a);
                 through_b = fma((wide)(zb[g]), ug, through_b);
             }
@@ -324,8 +326,8 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
 #pragma unroll 1
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {
                     float share = sv[g];
-                    float sum = sum_wide(
-                        x * fma(LOAD(k + kg), c, LOAD(k + kg + pad) * fma((wide)(share), x, -LOAD(k + kg + 2 * pad))));
+                    wide away = fma((wide)(share), x, -LOAD(k + kg + 2 * pad));
+                    float sum = sum_wide(x * (LOAD(k + kg) * fma(LOAD(k + kg + pad), away, c)));
                     parts[mine + g] = a == j ? sum : parts[mine + g] + sum;
                     if (t == 0)
                         shares[mine + g] = share;
@@ -360,7 +362,8 @@ __kernel void group_backward_rows(__global float *gh, long gho, long ghld, __glo
 #pragma unroll 1
                 for (uint g = 0; g < groups; g++, kg += 4 * pad) {
                     float share = shares[ours + g];
-                    wide dt = fma(LOAD(k + kg), c, LOAD(k + kg + pad) * fma((wide)(share), x, -LOAD(k + kg + 2 * pad)));
+                    wide away = fma((wide)(share), x, -LOAD(k + kg + 2 * pad));
+                    wide dt = LOAD(k + kg) * fma(LOAD(k + kg + pad), away, c);
                     sum = fma((wide)(share), dt, fma((wide)(parts[ours + g]), LOAD(k + kg + 3 * pad), sum));
                 }
                 store_wide(sum, gh + gho + (long)v * ghld, a, d);

@@ -15,6 +15,8 @@ static void shape_inputs(tensor *h, tensor *s, const op_case *c) {
     double spread = c->flags & CASE_OFFSET ? 1e-3 : 1;
     if (c->flags & CASE_OFFSET)
         shift_scale(h, 1000, 1);
+    if (c->flags & CASE_HUGE)
+        shift_scale(h, 0, 1e18);
     for (int64_t v = 0; v < s->rows; v++) {
         double sum = 0, *row = s->v + v * s->cols;
         for (int64_t g = 0; g < s->cols; g++)
@@ -43,6 +45,8 @@ fathom_status build_group_assign(case_job *job, const op_case *c) {
     shift_scale(u, 0, (double)c->a);
     if (c->flags & CASE_OFFSET)
         shift_scale(h, 1000, 1);
+    if (c->flags & CASE_HUGE)
+        shift_scale(h, 0, 1e18);
     ref_group_assign(s->want, h->v, u->v, values(bias), c->n, c->d, c->k);
     TRY(job_place(job));
     job->args.group_assign = (be_group_assign_args){.s = mat(s), .h = mat(h), .u = mat(u), .c = mat(bias)};

@@ -6,10 +6,12 @@
 #define PAIR_EPS 1e-6f
 #define MOMENTUM 0.3f
 
-/* x with mean 1000 or a constant column where the case says so. */
+/* x with mean 1000, of the order 1e18 or with a constant column where the case says so. */
 static void shape_input(tensor *x, const op_case *c) {
     if (c->flags & CASE_OFFSET)
         shift_scale(x, 1000, 1);
+    if (c->flags & CASE_HUGE)
+        shift_scale(x, 0, 1e18);
     for (int64_t v = 0; c->flags & CASE_CONSTANT && v < x->rows; v++)
         x->v[v * x->cols] = 0.75;
 }
@@ -92,7 +94,7 @@ fathom_status build_norm_sums(case_job *job, const op_case *c) {
     TRY(job->status);
     shape_input(x, c);
     for (int64_t j = 0; j < c->d; j++) /* near the mean, and not 0 off: the formula, not what a model hands over */
-        mean->v[j] = f32((c->flags & CASE_OFFSET ? 1000 : 0) + 0.1 * mean->v[j]);
+        mean->v[j] = f32((c->flags & CASE_OFFSET ? 1000 : 0) + (c->flags & CASE_HUGE ? 1e17 : 0.1) * mean->v[j]);
     ref_norm_sums(db->want, q->want, go->v, x->v, mean->v, c->n, c->d);
     TRY(job_place(job));
     job->args.norm_sums =

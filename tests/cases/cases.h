@@ -41,7 +41,8 @@ enum case_flags {
     CASE_CONSTANT = 128,  /* a special value: a constant column (variance 0), scores of 0, gradients near eps */
     CASE_ZERO_ROWS = 256, /* rows of zeros, or rows that are equal */
     CASE_NAN = 512,       /* NaN among the inputs */
-    CASE_NONE = 1024      /* nothing is selected: an empty set, a class without members */
+    CASE_NONE = 1024,     /* nothing is selected: an empty set, a class without members */
+    CASE_HUGE = 2048      /* what is normalised is of the order 1e18: sums of plain squares overflow, r^3 underflows */
 };
 
 typedef struct op_case {

@@ -15,12 +15,12 @@ OP(col_stats) {
     for (int64_t b = mine.begin; b < mine.end; b++) {
         span rows = block_span(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
-            vf first = vf_row(row(a->x, rows.begin), d, i), sum = {0}, centred = {0};
+            vf first = STATS_UNIT * vf_row(row(a->x, rows.begin), d, i), sum = {0}, centred = {0};
             for (int64_t v = rows.begin; v < rows.end; v++) /* about a row, or the sum of a large mean loses digits */
-                sum += vf_row(row(a->x, v), d, i) - first;
+                sum += STATS_UNIT * vf_row(row(a->x, v), d, i) - first;
             vf m = first + sum / (float)(rows.end - rows.begin);
             for (int64_t v = rows.begin; v < rows.end; v++) {
-                vf x = vf_row(row(a->x, v), d, i) - m;
+                vf x = STATS_UNIT * vf_row(row(a->x, v), d, i) - m;
                 centred += x * x;
             }
             vf_row_set(mean + 2 * b * d, d, i, m);
@@ -43,7 +43,7 @@ OP(batch_apply) {
     const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *beta = data(a->beta);
     float *scale = own_floats(team, d);
     for (int64_t j = 0; j < d; j++)
-        scale[j] = gamma[j] / sqrtf(var[j] + a->eps);
+        scale[j] = gamma[j] / deviation(var[j], a->eps);
     span rows = row_share(team, a->x.rows);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v);
@@ -57,11 +57,11 @@ OP(batch_apply) {
         drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
 
-/* s = (eps + sum_j var_j)^-1/2 */
+/* s = (eps + sum_j var_j)^-1/2; NaN when a variance overflows */
 INLINE float pair_scale(be_mat var, float eps) {
     double sum = 0.0;
     for (int64_t j = 0; j < var.cols; j++)
-        sum += (double)data(var)[j];
+        sum += data(var)[j] < VARIANCE_LIMIT ? (double)data(var)[j] : (double)NAN;
     return (float)(1.0 / sqrt((double)eps + sum));
 }
 
@@ -124,7 +124,7 @@ OP(batch_backward) {
     const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *db = data(a->db), *q = data(a->q);
     float *scale = own_floats(team, 3 * d), *shift = scale + d, *pull = shift + d;
     for (int64_t j = 0; j < d; j++) {
-        float r = 1.0f / sqrtf(var[j] + a->eps);
+        float r = 1.0f / deviation(var[j], a->eps);
         scale[j] = gamma[j] * r;
         shift[j] = db[j] / (float)n;
         pull[j] = r * r * q[j] / (float)n;
@@ -138,11 +138,21 @@ OP(batch_backward) {
     }
     span cols = share(team, d);
     for (int64_t j = cols.begin; j < cols.end; j++) {
-        data(a->ggamma)[j] += q[j] / sqrtf(var[j] + a->eps);
+        data(a->ggamma)[j] += q[j] / deviation(var[j], a->eps);
         data(a->gbeta)[j] += db[j];
     }
 }
 
+/* The power of two in s > 0: s is 1 to 2 times that. */
+INLINE float power_in(float s) {
+    uint32_t bits;
+    memcpy(&bits, &s, sizeof bits);
+    bits &= 0x7f800000u;
+    memcpy(&s, &bits, sizeof s);
+    return s;
+}
+
+/* s^3 is far below what a float holds where x is large: a power of two goes from it to x - mean, which is exact. */
 NO_SCRATCH(pair_backward)
 OP(pair_backward) {
     int64_t n = a->x.rows, d = a->x.cols;
@@ -150,12 +160,12 @@ OP(pair_backward) {
     double sum = 0.0;
     for (int64_t j = 0; j < d; j++)
         sum += (double)data(a->q)[j];
-    float pull = (float)((double)s * s * s * sum / (double)n);
+    float unit = power_in(s), pull = (float)((double)s * s * s * sum / (double)n / (double)unit);
     span rows = row_share(team, n);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v), *go = row(a->go, v);
         float *gx = row(a->gx, v);
         for (int64_t j = 0; j < d; j++)
-            gx[j] = s * (go[j] - db[j] * over_n) - pull * (x[j] - mean[j]);
+            gx[j] = s * (go[j] - db[j] * over_n) - pull * ((x[j] - mean[j]) * unit);
     }
 }

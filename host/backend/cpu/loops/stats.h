@@ -3,7 +3,11 @@
 #ifndef CPU_STATS_H
 #define CPU_STATS_H
 
+#include "args.h"
 #include "backend/cpu/loops/loops.h"
+
+/* sqrt(var + eps), or NaN for a variance that overflows: it reaches the loss. */
+INLINE float deviation(float var, float eps) { return var < VARIANCE_LIMIT ? sqrtf(var + eps) : NAN; }
 
 typedef struct stats_target {
     float *mean, *var, *rmean, *rvar; /* the last two may be NULL */
@@ -11,13 +15,14 @@ typedef struct stats_target {
 } stats_target;
 
 /* Element i of `count`: block b of the n rows has the mean `mean[b * stride + i]` and the sum of squared deviations
- * from it `square[b * stride + i]`. In double, block after block, n_a rows behind us and n_b in the block:
- *   delta = mean_b - mean;  mean += delta n_b / (n_a + n_b);  M2 += M2_b + delta^2 n_a n_b / (n_a + n_b).
- * CHUNK elements go side by side; threads share the chunks. */
+ * from it `square[b * stride + i]`, in STATS_UNIT and its square. In double, block after block, n_a rows behind us and
+ * n_b in the block: delta = mean_b - mean;  mean += delta n_b / (n_a + n_b);  M2 += M2_b + delta^2 n_a n_b / (n_a +
+ * n_b). CHUNK elements go side by side; threads share the chunks. */
 INLINE void combine_stats(const cpu_team *team, const stats_target *out, const float *mean, const float *square,
                           int64_t n, int64_t stride, int64_t count) {
     span mine = share(team, (count + CHUNK - 1) / CHUNK);
     double m = (double)out->momentum, over_n = 1.0 / (double)n, over_less = n > 1 ? 1.0 / (double)(n - 1) : 0.0;
+    const double unit = (double)STATS_UNIT_INVERSE;
     for (int64_t first = mine.begin * CHUNK; first < count && first < mine.end * CHUNK; first += CHUNK) {
         chunk_doubles centre = {0}, sum = {0}, delta, squares;
         int64_t some = count - first < CHUNK ? count - first : CHUNK;
@@ -31,12 +36,13 @@ INLINE void combine_stats(const cpu_team *team, const stats_target *out, const f
             sum += squares + delta * delta * pull;
         }
         for (int64_t i = 0; i < some; i++) {
-            out->mean[first + i] = (float)centre[i];
-            out->var[first + i] = (float)(sum[i] * over_n);
+            double middle = unit * centre[i], squared = unit * unit * sum[i];
+            out->mean[first + i] = (float)middle;
+            out->var[first + i] = (float)(squared * over_n);
             if (!out->rmean)
                 continue;
-            out->rmean[first + i] = (float)((1.0 - m) * (double)out->rmean[first + i] + m * centre[i]);
-            out->rvar[first + i] = (float)((1.0 - m) * (double)out->rvar[first + i] + m * sum[i] * over_less);
+            out->rmean[first + i] = (float)((1.0 - m) * (double)out->rmean[first + i] + m * middle);
+            out->rvar[first + i] = (float)((1.0 - m) * (double)out->rvar[first + i] + m * squared * over_less);
         }
     }
 }
