@@ -56,7 +56,7 @@ traced=openat,write,fsync,close,rename,ftruncate
 
 if strace -qq -o trace -e trace=fsync -e inject=fsync:error=EIO true 2>/dev/null; then
     # --- training: the run can be gone on with, to the same bits
-    train="train --data karate --layers 2 --epochs 5 --checkpoint-every 2 --threads 1 --quiet --resume --out"
+    train="train --data karate --layers 2 --epochs 5 --checkpoint-every 2 --threads 1 --quiet --out"
     # shellcheck disable=SC2086
     expect_exit 0 "$FATHOM" $train "$PWD/clean"
     new_run() { rm -rf run; mkdir run; }
@@ -67,8 +67,8 @@ if strace -qq -o trace -e trace=fsync -e inject=fsync:error=EIO true 2>/dev/null
         else
             grep -q "$PWD/run" err || fail "$1: the sentence names no file: $(cat err)"
         fi
-        # shellcheck disable=SC2086
-        expect_exit 0 "$FATHOM" $train "$PWD/run"
+        # shellcheck disable=SC2046,SC2086
+        expect_exit 0 "$FATHOM" $train "$PWD/run" $(resume_run run)
         cmp clean/state.safetensors run/state.safetensors || fail "$1: resumed to another state"
         cmp clean/model.safetensors run/model.safetensors || fail "$1: resumed to another model"
         same "$(sed 's/,"ms".*//' run/epochs.jsonl)" "$(sed 's/,"ms".*//' clean/epochs.jsonl)" "$1: epochs"
@@ -153,7 +153,8 @@ for size in $sizes; do
     tried=$((tried + 1))
     [ "$code" = 0 ] || [ "$code" = 1 ] || fail "files of $size KB at most: exit code $code: $(cat err)"
     [ "$code" = 0 ] || { fired=$((fired + 1)) && grep -q 'limited/.*File too large' err || fail "files of $size KB at most: $(cat err)"; }
-    expect_exit 0 "$FATHOM" train --data karate --layers 2 --epochs 5 --checkpoint-every 2 --threads 1 --quiet --out limited --resume
+    # shellcheck disable=SC2046
+    expect_exit 0 "$FATHOM" train --data karate --layers 2 --epochs 5 --checkpoint-every 2 --threads 1 --quiet --out limited $(resume_run limited)
     cmp limited/state.safetensors unlimited/state.safetensors || fail "files of $size KB at most: resumed to another state"
 done
 [ "$fired" -gt 1 ] || fail "the limit was never reached"
@@ -171,7 +172,7 @@ for left in 0 4 8 16 24 32 64 900; do
     [ "$code" -le 1 ] || { echo "$left KB left: exit code $code: $(cat err)" && exit 1; }
     [ "$code" = 0 ] || { grep -q 'No space left' err && echo full >>full.count; } || { echo "$left KB left: $(cat err)" && exit 1; }
     rm -f small/fill
-    "$FATHOM" train --data karate --layers 2 --epochs 5 --checkpoint-every 2 --threads 1 --quiet --out small/run --resume
+    "$FATHOM" train --data karate --layers 2 --epochs 5 --checkpoint-every 2 --threads 1 --quiet --out small/run $([ ! -e small/run/run.json ] || echo --resume)
     cmp small/run/state.safetensors unlimited/state.safetensors
 done
 SH

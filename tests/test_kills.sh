@@ -27,7 +27,7 @@ killed() {
 }
 
 # --- train; each is killed, resumed and killed again, then resumed to its end
-train="train --data karate --layers 3 --epochs 600 --checkpoint-every 7 --threads 1 --quiet --resume --out"
+train="train --data karate --layers 3 --epochs 600 --checkpoint-every 7 --threads 1 --quiet --out"
 digest() { sed 's/,"ms":.*//' "$1/epochs.jsonl" | cat - "$1/state.safetensors" "$1/model.safetensors" | sha256sum; }
 begun=$(now)
 # shellcheck disable=SC2086
@@ -38,10 +38,10 @@ for i in $(seq $((trains / 2))); do
     rm -rf broken
     # shellcheck disable=SC2086
     killed "$FATHOM" $train broken
-    # shellcheck disable=SC2086
-    killed "$FATHOM" $train broken
-    # shellcheck disable=SC2086
-    expect_exit 0 "$FATHOM" $train broken
+    # shellcheck disable=SC2046,SC2086
+    killed "$FATHOM" $train broken $(resume_run broken)
+    # shellcheck disable=SC2046,SC2086
+    expect_exit 0 "$FATHOM" $train broken $(resume_run broken)
     same "$(digest broken)" "$wanted" "train killed, $i"
 done
 echo "TALLY|4|kill -9 of train|$tried|$fired|$fired"

@@ -72,7 +72,8 @@ for how in "INT" "TERM" "INT INT" "TERM INT TERM" "INT INT INT INT INT INT INT I
         tried=$((tried + 1))
         # Before the handlers are there the system's own way of ending counts: nothing was begun then.
         case $code in 0 | 130) ;; *) [ ! -e stopped/run.json ] || fail "stopped by $how after $pause s: exit code $code: $(cat err)" ;; esac
-        expect_exit 0 "$FATHOM" train --data karate --layers 3 --epochs 3000 --checkpoint-every 9 --threads 1 --quiet --out stopped --resume
+        # shellcheck disable=SC2046
+        expect_exit 0 "$FATHOM" train --data karate --layers 3 --epochs 3000 --checkpoint-every 9 --threads 1 --quiet --out stopped $(resume_run stopped)
         cmp calm/state.safetensors stopped/state.safetensors || fail "stopped by $how after $pause s: another state"
     done
 done

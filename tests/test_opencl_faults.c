@@ -72,7 +72,7 @@ static void on_note(void *user, const char *text) {
 
 /* On a device of its own, or on one that is open. */
 static fathom_status one_run(outcome *out, const struct scenario *s, const char *device, be_device *open,
-                             const char *folder, int64_t epochs) {
+                             const char *folder, bool resume, int64_t epochs) {
     train_config config = train_unset();
     train_hooks hooks = {.user = out, .epoch = on_epoch, .note = on_note};
     train_result *result = NULL;
@@ -86,7 +86,7 @@ static fathom_status one_run(outcome *out, const struct scenario *s, const char 
     config.checkpoint_every = 1;
     config.fallback = s->fallback;
     config.out = folder;
-    config.resume = folder != NULL;
+    config.resume = resume;
     config.threads = 1;
     out->kept = -1;
     TRY_OUT(data_load(&set, "karate", NULL));
@@ -137,17 +137,17 @@ static bool expect(expected *e, const struct scenario *s, int which) {
     char folder[64];
     be_options options = {.threads = 1, .tuning.own_gemm = s->own_gemm};
     if (s->open && (be_open(&e->open, "opencl:0", &options) != FATHOM_OK ||
-                    one_run(&e->whole, s, NULL, e->open, NULL, EPOCHS) != FATHOM_OK))
+                    one_run(&e->whole, s, NULL, e->open, NULL, false, EPOCHS) != FATHOM_OK))
         return false;
     layer_plan(NULL);
-    if (one_run(&e->whole, s, "opencl:0", e->open, NULL, EPOCHS) != FATHOM_OK)
+    if (one_run(&e->whole, s, "opencl:0", e->open, NULL, false, EPOCHS) != FATHOM_OK)
         return false;
     e->places = layer_calls(s->counted);
     for (int kept = 0; s->fallback && kept < EPOCHS; kept++) {
         snprintf(folder, sizeof folder, "resumed.%d.%d.%d", which, kept, (int)getpid());
         e->fell[kept] = (outcome){0};
-        if ((kept > 0 && one_run(&e->fell[kept], s, NULL, e->open, folder, kept) != FATHOM_OK) ||
-            one_run(&e->fell[kept], s, "cpu", NULL, folder, EPOCHS) != FATHOM_OK)
+        if ((kept > 0 && one_run(&e->fell[kept], s, NULL, e->open, folder, false, kept) != FATHOM_OK) ||
+            one_run(&e->fell[kept], s, "cpu", NULL, folder, kept > 0, EPOCHS) != FATHOM_OK)
             return false;
     }
     e->live = layer_live();
@@ -186,7 +186,7 @@ static verdict inject(const struct scenario *s, const expected *e, long index) {
     snprintf(plan, sizeof plan, "%s:%ld:%d%s", s->kind, place, codes[way / 2].number, way % 2 ? ":+" : "");
     int64_t blocks = mem_live();
     layer_plan(plan);
-    fathom_status status = one_run(&got, s, "opencl:0", e->open, NULL, EPOCHS);
+    fathom_status status = one_run(&got, s, "opencl:0", e->open, NULL, false, EPOCHS);
     const char *call = layer_fired();
     v.fired = call != NULL;
     const char *why = wrong(s, e, &got, status, call ? call : "", codes[way / 2].name, way % 2, blocks);

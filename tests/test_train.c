@@ -230,7 +230,13 @@ static void test_refusals(void) {
     snprintf(path, sizeof path, "%s/letter", c.out);
     fclose(fopen(path, "w"));
     refused(c, FATHOM_USAGE, "no run to resume");
+    unlink(path);
+    refused(c, FATHOM_USAGE, "no run to resume"); /* an empty folder */
+    c.out = fresh("absent");
+    refused(c, FATHOM_USAGE, "no run to resume");
+    TEST_ASSERT_NOT_EQUAL_MESSAGE(0, access(c.out, F_OK), "a refusal makes no folder");
     c.resume = false;
+    fclose(fopen(path, "w"));
     c.out = path; /* a file, not a folder */
     refused(c, FATHOM_USAGE, "folder");
     c = config_for(NN_GROUP, 2, 3);

@@ -75,7 +75,7 @@ same "$(field "d['status'], d['error']['code']" out)" "('interrupted', 130)" "st
 # --- Ctrl-C twice: at once, and what is on the disk is whole
 "$FATHOM" train --layers 600 --threads 1 --out twice --quiet >/dev/null 2>&1 &
 pid=$!
-await twice/epochs.jsonl
+await twice/run.json
 kill -INT "$pid"
 kill -TERM "$pid"
 got=0 && wait "$pid" || got=$?
@@ -85,6 +85,7 @@ expect_exit 0 "$FATHOM" train --out twice --resume --epochs 1 --quiet --threads 
 # --- a longer run; other options are refused, and so is a folder that holds another run
 expect_exit 0 "$FATHOM" train --out first --resume --epochs 30 --threads 1 --json
 same "$(field "d['result']['epochs'], d['config']['layers'], d['config']['data']" out)" "(30, 3, 'karate')" "a run made longer"
+mkdir hollow others && echo letter >others/letter
 while IFS='|' read -r code words sentence; do
     # shellcheck disable=SC2086
     expect_exit "$code" "$FATHOM" $words --quiet
@@ -96,6 +97,9 @@ done <<'TABLE'
 2|train --out first --resume --hidden 17|it has hidden=16, this one hidden=17
 2|train --out first --resume --seed 5|seed=
 2|train --resume|--resume needs --out DIR
+2|train --data karate --out nowhere --resume|--out nowhere: there is no run to resume; leave --resume out to start one there
+2|train --data karate --out hollow --resume|--out hollow: there is no run to resume
+2|train --data karate --out others --resume|--out others: there is no run to resume
 2|train --layers 0|--layers '0': give a whole number from 1 to 1000
 2|train --layers 1001|--layers '1001'
 2|train --layers two|--layers 'two'
@@ -133,6 +137,7 @@ done <<'TABLE'
 TABLE
 
 expect_exit 0 train --epochs 2 --out never --quiet # a run that never began left nothing behind
+same "$(ls -d nowhere 2>/dev/null)$(ls hollow)" "" "what a refused --resume leaves"
 
 # --- one process at a time
 "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --out busy --quiet >/dev/null 2>&1 &

@@ -89,7 +89,7 @@ fathom_status resume_options(struct train_options *o, struct resumed *resumed, c
         return fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to go on with");
     snprintf(path, sizeof path, "%s/run.json", o->out);
     if (access(path, F_OK) != 0)
-        return FATHOM_OK; /* a run that has not begun yet: it begins now */
+        return fail(FATHOM_USAGE, "--out %s: there is no run to resume; leave --resume out to start one there", o->out);
     TRY(file_load(&text, &length, path, RECORD_MAX));
     fathom_status status = json_parse(&resumed->record, (const char *)text, length, path);
     mem_free(text);

@@ -24,7 +24,7 @@ struct resumed { /* owns the texts that were taken */
 /* Was the option given, by the user or by the record? */
 bool option_set(const struct train_options *options, const void *member);
 
-/* Reads OUT/run.json, when there is one, into the options that the user did not give. */
+/* Reads OUT/run.json, which must be there, into the options that the user did not give. */
 fathom_status resume_options(struct train_options *options, struct resumed *resumed, const struct opt_row *rows,
                              size_t count);
 void resume_free(struct resumed *resumed);

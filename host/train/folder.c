@@ -87,6 +87,10 @@ static fathom_status lock(train_folder *folder) {
     }
 }
 
+static fathom_status no_run(const char *path) {
+    return fail(FATHOM_USAGE, "--out %s: there is no run to resume; leave --resume out to start one there", path);
+}
+
 /* May this run live in the folder as it is? */
 static fathom_status check(train_folder *folder, bool resume) {
     bool empty = true, is_run = false;
@@ -94,8 +98,8 @@ static fathom_status check(train_folder *folder, bool resume) {
     if (!empty && !resume)
         return fail(FATHOM_USAGE, "--out %s: the folder is not empty; take another one%s", folder->path,
                     is_run ? ", or go on with its run with --resume" : "");
-    if (!empty && !is_run)
-        return fail(FATHOM_USAGE, "--out %s: the folder holds files, but no run to resume", folder->path);
+    if (resume && !is_run)
+        return no_run(folder->path);
     folder->begun = is_run;
     return FATHOM_OK;
 }
@@ -104,6 +108,8 @@ fathom_status folder_open(train_folder *folder, const char *path, bool resume) {
     *folder = (train_folder){.path = path};
     if (!path)
         return resume ? fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to go on with") : FATHOM_OK;
+    if (resume && access(path, F_OK) != 0)
+        return no_run(path);
     TRY(make_folders(path));
     TRY(check(folder, resume));
     TRY(lock(folder));

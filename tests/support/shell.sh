@@ -56,6 +56,9 @@ need_layer() {
     [ -f "$layer" ] || skip "built without OpenCL"
 }
 
+# resume_run DIR: --resume when it holds a run, which a kill or a fault may have prevented.
+resume_run() { [ ! -e "$1/run.json" ] || echo --resume; }
+
 # only_pocl: PoCL's device alone, where it is installed.
 only_pocl() {
     [ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
