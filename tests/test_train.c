@@ -207,6 +207,36 @@ static void refused(train_config c, fathom_status want, const char *word) {
         TEST_FAIL_MESSAGE(fathom_last_error());
 }
 
+/* Lines that the state counts must be there, whole and in order: nothing is trained on top of a curve with a gap. */
+static void test_epochs_file_with_missing_lines_is_refused(void) {
+    static const struct {
+        const char *command, *word;
+    } damages[] = {{"sed -i 2d folder_gap/epochs.jsonl", "line 2 is not that of epoch 2"},
+                   {"sed -i '3,$d' folder_gap/epochs.jsonl", "line 3 is not"},
+                   {"truncate -s -3 folder_gap/epochs.jsonl", "line 4 is not"},
+                   {"sed -i '1s/.*/{\"epoch\":1,\"lo/' folder_gap/epochs.jsonl", "line 1 is not"},
+                   {"sed -i '1{h;d};2G' folder_gap/epochs.jsonl", "line 1 is not"},
+                   {": >folder_gap/epochs.jsonl", "line 1 is not"},
+                   {"rm folder_gap/epochs.jsonl", "line 1 is not"}};
+    train_result *r = NULL;
+    seen s = {.stop_at = 4};
+    train_config c = config_for(NN_BATCH, 2, 6);
+    c.out = fresh("gap");
+    TEST_ASSERT_EQUAL(FATHOM_INTERRUPTED, run(&r, c, devices[0], &s));
+    train_result_free(r);
+    c.resume = true;
+    TEST_ASSERT_EQUAL_INT(0, system("cp folder_gap/epochs.jsonl gap.kept"));
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        TEST_ASSERT_EQUAL_INT(0, system(damages[i].command));
+        refused(c, FATHOM_DATA, damages[i].word);
+        TEST_ASSERT_EQUAL_INT(0, system("cp gap.kept folder_gap/epochs.jsonl"));
+    }
+    s = (seen){0};
+    golden_ok(run(&r, c, devices[0], &s)); /* brought back as it was */
+    TEST_ASSERT_EQUAL_INT(2, s.count);
+    train_result_free(r);
+}
+
 static void test_refusals(void) {
     train_result *r = NULL;
     seen s = {0};
@@ -444,6 +474,7 @@ int main(void) {
     RUN_TEST(test_resume_equals_unbroken);
     RUN_TEST(test_resume_keeps_the_chosen_lambda);
     RUN_TEST(test_epochs_file_has_one_line_an_epoch);
+    RUN_TEST(test_epochs_file_with_missing_lines_is_refused);
     RUN_TEST(test_refusals);
     RUN_TEST(test_init_starts_from_the_weights);
     RUN_TEST(test_no_training_node);

@@ -116,12 +116,18 @@ fathom_status folder_open(train_folder *folder, const char *path, bool resume) {
     return check(folder, resume); /* again: another process may have been here before the lock was ours */
 }
 
-/* Bytes of the first `lines` lines of the file. */
-static long bytes_of_lines(FILE *file, int64_t lines) {
-    int c;
-    while (lines > 0 && (c = getc(file)) != EOF)
-        lines -= c == '\n';
-    return ftell(file);
+/* Is the next line of the file that of `epoch`, from its first to its last character? */
+static bool is_epoch(FILE *file, int64_t epoch) {
+    char head[40];
+    int c, before = 0;
+    snprintf(head, sizeof head, "{\"epoch\":%" PRId64 ",", epoch);
+    for (const char *h = head; *h; h++)
+        if (getc(file) != *h)
+            return false;
+    for (; (c = getc(file)) != EOF; before = c)
+        if (c == '\n')
+            return before == '}';
+    return false;
 }
 
 fathom_status folder_epochs(train_folder *folder, int64_t keep) {
@@ -130,7 +136,14 @@ fathom_status folder_epochs(train_folder *folder, int64_t keep) {
         return FATHOM_OK;
     folder_file(path, folder, "epochs.jsonl");
     rewind(folder->epochs);
-    long end = bytes_of_lines(folder->epochs, keep);
+    for (int64_t epoch = 1; epoch <= keep; epoch++)
+        if (!is_epoch(folder->epochs, epoch))
+            return fail(FATHOM_DATA,
+                        "%s: line %" PRId64 " is not that of epoch %" PRId64
+                        ", but the state beside it is of epoch %" PRId64
+                        "; bring the file back as it was, or train anew with another --out",
+                        path, epoch, epoch, keep);
+    long end = ftell(folder->epochs);
     if (end < 0 || fflush(folder->epochs) != 0 || ftruncate(fileno(folder->epochs), end) != 0)
         return fail(FATHOM_FAILURE, "%s: cannot be cut to %" PRId64 " lines: %s", path, keep, strerror(errno));
     return fseek(folder->epochs, 0, SEEK_END) == 0 ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: cannot be written", path);

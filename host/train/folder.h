@@ -20,7 +20,7 @@ fathom_status folder_open(train_folder *folder, const char *path, bool resume);
 #define FOLDER_PATH 4096
 const char *folder_file(char *room, const train_folder *folder, const char *name);
 
-/* epochs.jsonl: cut behind the lines of epochs 1 .. keep, and ready for more. */
+/* epochs.jsonl: cut behind the lines of epochs 1 .. keep, which must be there in order, and ready for more. */
 fathom_status folder_epochs(train_folder *folder, int64_t keep);
 fathom_status folder_add(train_folder *folder, const train_epoch *epoch);
 fathom_status folder_sync(train_folder *folder); /* what was added is on the disk */
