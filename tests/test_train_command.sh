@@ -139,6 +139,49 @@ TABLE
 expect_exit 0 train --epochs 2 --out never --quiet # a run that never began left nothing behind
 same "$(ls -d nowhere 2>/dev/null)$(ls hollow)" "" "what a refused --resume leaves"
 
+# --- files that changed since the run began are refused by name: members of an .npz, a split, features, labels; brought
+#     back, the run goes on
+small() { "$FATHOM" train --layers 2 --threads 1 --quiet "$@"; }
+swap() { python3 -c '
+import sys, zipfile
+a, b, path = sys.argv[1:]
+old = zipfile.ZipFile(path)
+content = {n: old.read(n) for n in old.namelist()}
+content[a], content[b] = content[b], content[a]
+with zipfile.ZipFile(path, "w") as new:
+    for n in content: new.writestr(n, content[n])' "$@"; }
+expect_exit 0 "$FATHOM" data convert karate -o own.npz
+python3 - <<'PYTHON'
+import random
+random.seed(1)
+open("edges.csv", "w").write("".join(f"{v},{(v + s) % 30}\n" for v in range(30) for s in (1, 2)))
+open("labels.csv", "w").write("".join(f"{v % 3}\n" for v in range(30)))
+open("features.csv", "w").write("".join(",".join(str(random.randrange(1, 9)) for _ in range(4)) + "\n" for _ in range(30)))
+open("split.json", "w").write('{"train": [0, 1, 2, 3, 4, 5], "val": [6, 7, 8], "test": [9, 10, 11]}')
+PYTHON
+tables=(--data edges.csv --features features.csv --labels labels.csv)
+expect_exit 0 small --data own.npz --epochs 3 --out members
+expect_exit 0 small "${tables[@]}" --split split.json --epochs 3 --out files
+# changed RUN FILE WORDS COMMAND...: after the command, which changes the file, the run is refused, and goes on after it.
+changed() {
+    local run=$1 file=$2 words=$3
+    shift 3
+    cp "$file" kept && "$@"
+    expect_exit 2 "$FATHOM" train --out "$run" --resume --epochs 9 --quiet
+    grep -qF -- "$words" err && grep -q "$run/state.safetensors" err || fail "$file changed: $(cat err)"
+    mv kept "$file"
+}
+nodes='was trained with other training, validation and test nodes: the split'
+changed members own.npz "$nodes" swap val.npy test.npy own.npz
+changed files split.json "$nodes" sed -i 's/5], "val": \[6/6], "val": [5/' split.json
+changed files split.json "$nodes" sed -i 's/10, 11/10/' split.json
+changed files features.csv 'was trained with other data: graph, features or labels' sed -i '1s/^./0/' features.csv
+changed files labels.csv 'was trained with other data' sed -i '1s/0/1/' labels.csv
+for run in members files; do
+    expect_exit 0 "$FATHOM" train --out $run --resume --epochs 5 --quiet --threads 1
+    same "$(wc -l <$run/epochs.jsonl)" 5 "epochs of $run"
+done
+
 # --- one process at a time
 "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --out busy --quiet >/dev/null 2>&1 &
 pid=$!

@@ -12,6 +12,7 @@
 
 #define FORMAT "2" /* 1 had neither digests nor the nodes of the split */
 #define BLOCKS 4
+#define FINGERPRINT_MAX 12288 /* two paths and a thousand characters */
 
 static const struct {
     const char *name;
@@ -26,26 +27,38 @@ static void fingerprint(char *text, size_t room, const train_config *c, const da
     if (c->lambda != TRAIN_LAMBDA_AUTO)
         snprintf(lambda, sizeof lambda, "%.17g", n->lambda);
     snprintf(text, room,
-             "version=%s data=%s split=%s nodes=%d/%d/%d split-sha256=%s missing-rate=%.17g missing-seed=%" PRIu64
-             " feature-norm=%s model=%s norm=%s "
+             "version=%s data=%s split=%s missing-rate=%.17g feature-norm=%s model=%s norm=%s "
              "layers=%" PRId64 " hidden=%" PRId64 " groups=%" PRId64 " lambda=%s dropout=%.17g momentum=%.17g "
              "alpha=%.17g theta=%.17g preset=%s lr=%.17g weight-decay=%.17g seed=%" PRIu64 " eval-every=%" PRId64
-             " init=%s ",
-             fathom_version(), set->sha256, set->split.name ? set->split.name : "", set->split.train_count,
-             set->split.val_count, set->split.test_count, set->split.sha256, c->missing_rate,
-             c->missing_rate > 0 ? set->seed : 0, data_norm_name(c->feature_norm), nn_conv_name(n->model),
-             nn_norm_name(n->norm), n->layers, n->hidden, n->groups, lambda, n->dropout, n->momentum, n->alpha,
-             n->theta, train_preset_name(c->preset), c->lr, c->weight_decay, c->seed, c->eval_every,
+             " split-sha256=%s missing-seed=%" PRIu64 " init=%s ",
+             fathom_version(), set->sha256, set->split.name ? set->split.name : "", c->missing_rate,
+             data_norm_name(c->feature_norm), nn_conv_name(n->model), nn_norm_name(n->norm), n->layers, n->hidden,
+             n->groups, lambda, n->dropout, n->momentum, n->alpha, n->theta, train_preset_name(c->preset), c->lr,
+             c->weight_decay, c->seed, c->eval_every, set->split.sha256, c->missing_rate > 0 ? set->seed : 0,
              c->init ? c->init : "");
 }
 
-/* The sentence names the first pair that differs. */
+/* Files that changed need another hint than options. */
+static fathom_status fail_changed(const char *path, const char *what, const char *was, const char *now) {
+    return fail(
+        FATHOM_USAGE,
+        "%s was trained with other %s (SHA-256 %.12s..., now %.12s...); bring the files back as they were, give "
+        "the same options, or another --out",
+        path, what, was, now);
+}
+
+/* The message names the first pair that differs. */
 static fathom_status compare(const char *was, const char *now, const char *path) {
     if (strcmp(was, now) == 0)
         return FATHOM_OK;
     while (*was && *now) {
         size_t a = strcspn(was, " "), b = strcspn(now, " ");
-        if (a != b || strncmp(was, now, a) != 0)
+        bool differ = a != b || strncmp(was, now, a) != 0;
+        if (differ && strncmp(was, "data=", 5) == 0)
+            return fail_changed(path, "data: graph, features or labels", was + 5, now + 5);
+        if (differ && strncmp(was, "split-sha256=", 13) == 0)
+            return fail_changed(path, "training, validation and test nodes: the split", was + 13, now + 13);
+        if (differ)
             return fail(
                 FATHOM_USAGE,
                 "%s belongs to another run: it has %.*s, this one %.*s; give the same options, or another --out", path,
@@ -69,7 +82,7 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
                          const data_set *set, bool strict) {
     float *values[BLOCKS] = {NULL};
     st_tensor tensors[BLOCKS];
-    char print[8192], numbers[7][40];
+    char print[FINGERPRINT_MAX], numbers[7][40];
     fathom_status status;
     for (int i = 0; i < BLOCKS; i++) {
         int64_t length = nn_block_len(model, blocks[i].block);
@@ -143,7 +156,7 @@ static fathom_status take(nn_model *model, train_progress *p, const st_file *fil
 fathom_status state_load(nn_model *model, train_progress *progress, const char *path, const train_config *config,
                          const data_set *set) {
     st_file *file = NULL;
-    char now[8192];
+    char now[FINGERPRINT_MAX];
     fathom_status status;
     TRY(st_load(&file, path));
     const char *was = st_meta(file, "run");
