@@ -237,16 +237,14 @@ HELPER wide exp_wide(wide x) {
 #define EACH_GROUP _Pragma("unroll") for (uint c = 0; c < TOGETHER; c++)
 
 /* (var + eps)^-1/2, or NaN for a variance that overflows: it reaches the loss. */
-static inline __attribute__((always_inline)) wide inverse_root(wide var, float eps) {
+HELPER wide inverse_root(wide var, float eps) {
     return select((wide)(NAN), rsqrt(var + eps), var < (wide)(VARIANCE_LIMIT));
 }
 
 /* Mean and variance of COLUMNS columns from j on, and running estimates, from the mean and the centred sum over n rows
  * in STATS_UNIT and its square. */
-static inline __attribute__((always_inline)) void store_stats(wide middle, wide centred, uint n, __global float *mean,
-                                                              __global float *var, __global float *rmean,
-                                                              __global float *rvar, uint running, float momentum,
-                                                              uint j, uint d) {
+HELPER void store_stats(wide middle, wide centred, uint n, __global float *mean, __global float *var,
+                        __global float *rmean, __global float *rvar, uint running, float momentum, uint j, uint d) {
     const float squared = STATS_UNIT_INVERSE * STATS_UNIT_INVERSE;
     middle *= STATS_UNIT_INVERSE;
     store_wide(middle, mean, j, d);
