@@ -25,9 +25,11 @@ typedef struct bits4 {
     ulong low, high;
 } bits4;
 
-HELPER bits4 drop_bits(act_args a, ulong block) {
-    philox_block b = philox4x32_10((uint)block, a.layer, a.epoch, a.stream, a.key0, a.key1);
-    return (bits4){(ulong)b.v[1] << 32 | b.v[0], (ulong)b.v[3] << 32 | b.v[2]};
+HELPER void drop_bits(bits4 *out, act_args a, ulong block) {
+    philox_block b;
+    philox_into(&b, (uint)block, a.layer, a.epoch, a.stream, a.key0, a.key1);
+    out->low = (ulong)b.v[1] << 32 | b.v[0];
+    out->high = (ulong)b.v[3] << 32 | b.v[2];
 }
 
 HELPER uint pick(bits4 b, uint w) { return (uint)((w & 2 ? b.high : b.low) >> (w & 1) * 32); }
@@ -40,9 +42,11 @@ HELPER float4 act_of(float4 x, ulong i, act_args a) {
     if (!a.drop)
         return x;
     uint s = (uint)i & 3;
-    bits4 here = drop_bits(a, i >> 2), then = here;
+    bits4 here, then;
+    drop_bits(&here, a, i >> 2);
+    then = here;
     if (s)
-        then = drop_bits(a, (i >> 2) + 1);
+        drop_bits(&then, a, (i >> 2) + 1);
     uint4 bits = (uint4)(pick(here, s), s < 3 ? pick(here, s + 1) : pick(then, 0),
                          s < 2 ? pick(here, s + 2) : pick(then, s - 2), s < 1 ? pick(here, 3) : pick(then, s - 1));
     return select(x * a.scale, (float4)(0.0f), bits < a.threshold);

@@ -113,6 +113,18 @@ rule_memory_comes_from_core() {
         grep -vE '^host/core/mem\.c:' || true
 }
 
+# Kernels and helpers are all the functions of cl/, and a helper is in line (HELPER in philox.h says why): it returns
+# no struct and has no restrict, which LLVM turns into an intrinsic that Oclgrind does not know.
+rule_helpers_of_kernels_are_inline() {
+    local structs
+    structs=$(cd "$1" && cat cl/*.cl cl/*.h 2>/dev/null | sed -nE 's/^\} ([a-z_0-9]+);$/\1/p' | paste -sd '|')
+    hits "$1" '^[A-Za-z_][A-Za-z_0-9 *()]*\(' cl | grep -vE '^[^:]*:[0-9]+:(__kernel void|HELPER) ' || true
+    hits "$1" "^HELPER[[:space:]]+(${structs:-none})[[:space:]]+[a-z_0-9]+\\(" cl
+    hits "$1" '(^|[^A-Za-z0-9])(__)?restrict([^A-Za-z0-9]|$)' cl
+    [ ! -e "$1/cl/philox.h" ] || hits "$1" '^#define HELPER static inline __attribute__\(\(always_inline\)\)$' cl |
+        grep -q . || echo "cl/philox.h does not define HELPER as always_inline"
+}
+
 # files ROOT: the text files of the tree, as git knows them when it is there.
 files() {
     (cd "$1" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path './build*' -not -path './.git/*' | sed 's#^\./##'; }) |
@@ -171,6 +183,12 @@ breaks only_the_command_prints_and_exits host/data/a.c '    exit(1);'
 breaks the_command_uses_its_own_door host/cli/cmd_eval.c '#include "data/data.h"'
 breaks the_command_uses_its_own_door host/cli/cmd_eval.c '    TRY(data_load(&set, name, &options));'
 breaks memory_comes_from_core host/data/a.c '    p = malloc(3);'
+breaks helpers_of_kernels_are_inline cl/a.cl 'static inline float half_of(float x) { return x / 2; }'
+breaks helpers_of_kernels_are_inline cl/a.cl 'float half_of(float x) { return x / 2; }'
+breaks helpers_of_kernels_are_inline cl/a.cl 'typedef struct two {\n    float a, b;\n} two;\nHELPER two both(float x) {'
+breaks helpers_of_kernels_are_inline cl/a.cl 'HELPER float half_of(__global const float *restrict x) {'
+breaks helpers_of_kernels_are_inline cl/a.cl 'HELPER void half_of(uint n,\n        __global float *__restrict x) {'
+breaks helpers_of_kernels_are_inline cl/philox.h '#define HELPER static inline'
 breaks no_path_of_one_machine README.md "see /ho""me/me/x"
 breaks each_file_says_what_it_is host/a.c 'int a;'
 breaks each_file_says_what_it_is tests/a.sh '#!/bin/sh\necho'

@@ -31,6 +31,14 @@ typedef struct random_source {
 
 random_source random_from(uint64_t seed, random_stream stream, uint32_t epoch, uint32_t layer);
 
+/* The block that philox_into fills, as a value: for C only (HELPER in philox.h says why). */
+static inline philox_block philox4x32_10(philox_u32 c0, philox_u32 c1, philox_u32 c2, philox_u32 c3, philox_u32 k0,
+                                         philox_u32 k1) {
+    philox_block out;
+    philox_into(&out, c0, c1, c2, c3, k0, k1);
+    return out;
+}
+
 /* The 32 bits of one element, by number. */
 static inline uint32_t random_bits(uint64_t seed, random_stream stream, uint32_t epoch, uint32_t layer,
                                    uint64_t element) {

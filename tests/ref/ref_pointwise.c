@@ -8,8 +8,8 @@ double ref_keep(const be_drop *drop, int64_t i) {
     double rate = (double)drop->rate;
     if (rate <= 0)
         return 1;
-    philox_block r =
-        philox4x32_10((uint32_t)(i / 4), drop->layer, drop->epoch, drop->stream, drop->key[0], drop->key[1]);
+    philox_block r;
+    philox_into(&r, (uint32_t)(i / 4), drop->layer, drop->epoch, drop->stream, drop->key[0], drop->key[1]);
     return (double)r.v[i % 4] < floor(rate * 4294967296.0) ? 0 : 1 / (1 - rate);
 }
 
