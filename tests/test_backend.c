@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "core/mem.h"
 #include "core/random.h"
 #include "support/support.h"

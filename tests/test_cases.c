@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend/driver.h"
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "core/mem.h"
 #include "support/idle.h"
 #include "support/support.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cases/job.h"
+#include "selftest/job.h"
 #include "support/fields.h"
 #include "support/idle.h"
 #include "support/support.h"

@@ -4,8 +4,8 @@
  * labels: threads asan-skip */
 #include <stdio.h>
 
-#include "cases/bounds.h"
-#include "cases/cases.h"
+#include "selftest/bounds.h"
+#include "selftest/cases.h"
 #include "core/mem.h"
 #include "support/topic.h"
 

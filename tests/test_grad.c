@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "ref/ref.h"
+#include "selftest/ref.h"
 #include "support/support.h"
 
 enum { N = 9, D = 4, G = 3, C = 5, MAX = 64 };

@@ -13,10 +13,11 @@ rooms_below() {
     backend) echo backend core ;;
     metrics) echo metrics data backend core ;;
     nn) echo nn data backend core ;;
-    train) echo train nn metrics data backend core ;;
-    lab) echo lab train nn metrics data backend core ;;
-    api) echo api train nn metrics data backend core ;;
-    cli) echo cli api lab train nn metrics data backend core cases ref ;;
+    selftest) echo selftest backend core ;;
+    train) echo train nn metrics data selftest backend core ;;
+    lab) echo lab train nn metrics data selftest backend core ;;
+    api) echo api train nn metrics data selftest backend core ;;
+    cli) echo cli api lab train nn metrics data selftest backend core ;;
     *) echo "$1" ;;
     esac
 }
@@ -81,11 +82,11 @@ command_may_include() {
     case $1:$2 in
     device.h:api/handles.h) ;;                           # opens with what `tune` found, and says when kernels compile
     training.h:train/train.h | bench_epoch.c:train/*) ;; # the record of a run in JSON; epochs without their metrics
-    bench*:backend/* | bench*:data/* | bench*:metrics/* | bench*:cases/*) ;; # single operations, timed
-    selftest.*:backend/* | selftest.c:cases/*) ;;        # single operations against their oracle
-    tune.h:backend/* | cmd_tune.c:cases/*) ;;            # kernels and work-groups, timed
+    bench*:backend/* | bench*:data/* | bench*:metrics/* | bench*:selftest/*) ;; # single operations, timed
+    selftest.*:backend/* | selftest.c:selftest/*) ;;        # single operations against their oracle
+    tune.h:backend/* | cmd_tune.c:selftest/*) ;;            # kernels and work-groups, timed
     cmd_doctor.c:backend/backend.h) ;;                   # which libraries the back ends have found
-    doctor_report.c:cases/* | doctor_report.c:nn/nn.h) ;; # self-test and memory plans of devices that are not opened
+    doctor_report.c:selftest/* | doctor_report.c:nn/nn.h) ;; # self-test and memory plans of devices that are not opened
     data_rows.h:data/data.h | cmd_data.c:data/data.h) ;; # lists and fetches sets, makes synthetic ones, counts components
     cmd_data_info.c:nn/nn.h) ;;                          # the memory plan of a set without a split
     cmd_metrics.c:data/npz.h) ;;                         # labels from a .npy of any integer type
@@ -172,7 +173,7 @@ breaks includes_point_down host/core/a.c '#include "backend/backend.h"'
 breaks includes_point_down host/nn/a.c '#include "metrics/accuracy.h"'
 breaks includes_point_down host/nn/a.c '#include "backend/cpu/cpu.h"'
 breaks includes_point_down host/backend/cpu/a.c '#include "backend/opencl/ocl.h"'
-breaks includes_point_down host/train/a.c '#  include "cases/cases.h"'
+breaks includes_point_down host/nn/a.c '#  include "selftest/cases.h"'
 breaks includes_point_down host/data/a.c '#include "nowhere.h"'
 breaks opencl_stays_in_its_room host/backend/cpu/a.c '#include <CL/cl.h>'
 breaks opencl_stays_in_its_room host/nn/a.h '#include <clblast_c.h>'

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "core/random.h"
 #include "support/support.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "cli/bench.h"
 #include "cli/tune.h"
 #include "core/file.h"

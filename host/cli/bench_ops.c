@@ -1,10 +1,10 @@
 /* bench_ops.c - `fathom bench --what ops`: every operation of the contract on the shapes of a graph neural network,
  * beside what the device reaches with a copy and with a large product. Inputs and the check of the first result are
- * those of tests/cases, so what is timed is what is proven. */
+ * those of host/selftest, so what is timed is what is proven. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cases/job.h"
+#include "selftest/job.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
 

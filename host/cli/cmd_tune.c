@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "cli/bench.h"
 #include "cli/device.h"
 #include "cli/tune.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "cli/bench.h"
 #include "cli/doctor.h"
 #include "cli/scrub.h"

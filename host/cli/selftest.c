@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "cli/device.h"
 
 fathom_status selftest_open(struct selftest *test, const be_list *list, int row, const struct common_options *common) {

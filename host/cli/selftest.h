@@ -1,4 +1,4 @@
-/* selftest.h - the cases of tests/cases on a device, operation by operation, for `fathom selftest` and for the report
+/* selftest.h - the cases of host/selftest on a device, operation by operation, for `fathom selftest` and for the report
  * of `fathom doctor`. A device that was lost by a case is opened anew for the next one, so that one operation that does
  * not hold takes no other along. */
 #ifndef CLI_SELFTEST_H

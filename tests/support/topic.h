@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases/cases.h"
+#include "selftest/cases.h"
 #include "support/support.h"
 
 /* The device named by $FATHOM_TEST_DEVICE, or NULL. */

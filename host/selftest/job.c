@@ -1,12 +1,12 @@
 /* job.c - builds the tensors of a case and lays them out in one device block:
  * a gap of sentinels, a tensor, a gap, the next tensor, ... so that offsets,
  * leading dimensions and writes outside a view are all put to the test. */
-#include "cases/job.h"
+#include "selftest/job.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cases/sentinel.h"
+#include "selftest/sentinel.h"
 #include "core/mem.h"
 #include "core/random.h"
 

@@ -1,7 +1,7 @@
 /* ref_optim.c - the oracle of Adam. */
 #include <math.h>
 
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 void ref_adam(double *w, double *m, double *v, const double *g, double lr, double beta1, double beta2, double eps,
               double decay, int64_t step, int64_t len) {

@@ -1,5 +1,5 @@
 /* cases.h - the operation cases: shapes, graphs and bounds as data, run on any
- * device and judged by the naive oracles of tests/ref. Shared by the tests,
+ * device and judged by the naive oracles (ref_*.c). Shared by the tests,
  * `fathom selftest` and the benchmark; nothing here prints.
  *
  *     int count;
@@ -9,7 +9,7 @@
  *         if (case_run(dev, &cases[i], &r) != FATHOM_OK || !r.passed)
  *             ... be_op_name(cases[i].op), cases[i].name, r.detail ...
  *
- * Adding an operation: an oracle in tests/ref, a builder in build_<topic>.c (the
+ * Adding an operation: an oracle in ref_<topic>.c, a builder in build_<topic>.c (the
  * build fails until it is there), rows in list_<topic>.inc (the tests fail until
  * there are eight). */
 #ifndef CASES_CASES_H

@@ -1,7 +1,7 @@
 /* ref_attention.c - oracles of GAT's edge operations. */
 #include <math.h>
 
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 static double leaky(double x, double slope) { return x > 0 ? x : slope * x; }
 

@@ -1,7 +1,7 @@
 /* ref_norm.c - oracles of batch and pair normalisation. */
 #include <math.h>
 
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 /* r = (1 - momentum) r + momentum now; the variance unbiased, 0 for a single row. */
 static void running(double *rmean, double *rvar, double mean, double var, double momentum, int64_t n) {

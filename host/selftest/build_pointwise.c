@@ -1,5 +1,5 @@
 /* build_pointwise.c - cases of the element-wise operations and of row and column sums. */
-#include "cases/job.h"
+#include "selftest/job.h"
 
 fathom_status build_fill(case_job *job, const op_case *c) {
     tensor *y = out(job, "y", c->n, c->d);

@@ -1,5 +1,5 @@
 /* ref_dense.c - the oracle of gemm. */
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 void ref_gemm(double *c, const double *a, const double *b, bool ta, bool tb, double alpha, double beta, int64_t m,
               int64_t n, int64_t k) {

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "philox.h"
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 double ref_keep(const be_drop *drop, int64_t i) {
     double rate = (double)drop->rate;

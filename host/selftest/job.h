@@ -11,8 +11,8 @@
 #ifndef CASES_JOB_H
 #define CASES_JOB_H
 
-#include "cases/cases.h"
-#include "ref/ref.h"
+#include "selftest/cases.h"
+#include "selftest/ref.h"
 
 #define JOB_TENSORS 20
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cases/job.h"
-#include "cases/sentinel.h"
+#include "selftest/job.h"
+#include "selftest/sentinel.h"
 #include "core/mem.h"
 
 #define WRONG(result, ...) snprintf((result)->detail, sizeof(result)->detail, __VA_ARGS__)

@@ -1,5 +1,5 @@
 /* build_products.c - cases of the dense and sparse products. */
-#include "cases/job.h"
+#include "selftest/job.h"
 
 /* c is n x d, the inner dimension k. */
 fathom_status build_gemm(case_job *job, const op_case *c) {

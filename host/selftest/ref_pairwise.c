@@ -1,7 +1,7 @@
 /* ref_pairwise.c - oracles of the folds over pairs of rows and of the Dirichlet energy. */
 #include <math.h>
 
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 static double squared_distance(const double *x, const double *y, int64_t d) {
     double sum = 0;

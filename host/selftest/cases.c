@@ -1,31 +1,31 @@
 /* cases.c - the list of all cases and the steps of running one. */
-#include "cases/cases.h"
+#include "selftest/cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases/bounds.h"
-#include "cases/job.h"
+#include "selftest/bounds.h"
+#include "selftest/job.h"
 #include "core/mem.h"
 
 /* The rows stand in list_<topic>.inc; bounds.h names the bounds. */
 static const op_case all[] = {
-#include "cases/list_pointwise.inc"
+#include "selftest/list_pointwise.inc"
 
-#include "cases/list_dense.inc"
+#include "selftest/list_dense.inc"
 
-#include "cases/list_sparse.inc"
+#include "selftest/list_sparse.inc"
 
-#include "cases/list_attention.inc"
+#include "selftest/list_attention.inc"
 
-#include "cases/list_norm.inc"
+#include "selftest/list_norm.inc"
 
-#include "cases/list_group.inc"
+#include "selftest/list_group.inc"
 
-#include "cases/list_loss.inc"
+#include "selftest/list_loss.inc"
 
-#include "cases/list_pairwise.inc"
+#include "selftest/list_pairwise.inc"
 };
 
 const op_case *cases_all(int *count) {

@@ -1,5 +1,5 @@
 /* ref_sparse.c - the oracles of the sparse product, alone and followed by a dense one. */
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, const double *z, const be_drop *drop,
               double alpha, double beta, int64_t d) {

@@ -1,7 +1,7 @@
 /* build_loss.c - cases of the loss, of predictions, accuracy and the optimiser. */
 #include <math.h>
 
-#include "cases/job.h"
+#include "selftest/job.h"
 
 /* k classes; the set is bit `kind`. A node outside the set may have the label -1, as unlabelled nodes do. */
 fathom_status build_softmax_xent(case_job *job, const op_case *c) {

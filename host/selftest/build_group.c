@@ -3,7 +3,7 @@
  * come from the oracle, rounded to float, as in a model. */
 #include <math.h>
 
-#include "cases/job.h"
+#include "selftest/job.h"
 #include "core/mem.h"
 
 #define EPS 1e-5f

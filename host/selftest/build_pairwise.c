@@ -1,7 +1,7 @@
 /* build_pairwise.c - cases of the folds over pairs of rows and of the Dirichlet energy. */
 #include <math.h>
 
-#include "cases/job.h"
+#include "selftest/job.h"
 
 static int64_t fold_rows(const op_case *c) { return c->rows ? c->rows : c->n; }
 

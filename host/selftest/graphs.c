@@ -1,7 +1,7 @@
 /* graphs.c - the sparse matrices of the cases, drawn from the seed. */
 #include <string.h>
 
-#include "cases/job.h"
+#include "selftest/job.h"
 #include "core/mem.h"
 #include "core/random.h"
 

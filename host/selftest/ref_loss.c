@@ -1,7 +1,7 @@
 /* ref_loss.c - oracles of the loss, of predictions and of accuracy. */
 #include <math.h>
 
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 void ref_softmax_xent(double *loss, double *gz, const double *z, const int32_t *labels, const int32_t *sets, int set,
                       int64_t count, int64_t n, int64_t classes) {

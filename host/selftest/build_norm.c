@@ -1,6 +1,6 @@
 /* build_norm.c - cases of batch and pair normalisation. Statistics handed to an
  * operation are the oracle's own of x, rounded to float, as in a model. */
-#include "cases/job.h"
+#include "selftest/job.h"
 
 #define EPS 1e-5f
 #define PAIR_EPS 1e-6f

@@ -1,6 +1,6 @@
 /* build_attention.c - cases of GAT's edge operations. Attention is drawn from
  * scores by the oracle and rounded, so that rows sum to 1 as in a model. */
-#include "cases/job.h"
+#include "selftest/job.h"
 
 #define SLOPE 0.2f
 

@@ -2,7 +2,7 @@
  * written out wherever the formula says t; nothing is rearranged. */
 #include <math.h>
 
-#include "ref/ref.h"
+#include "selftest/ref.h"
 
 void ref_group_assign(double *s, const double *h, const double *u, const double *c, int64_t n, int64_t d,
                       int64_t groups) {
