@@ -93,7 +93,7 @@ expect_exit 4 "$FATHOM" data info bombs
 [ "$(cat err)" = "fathom: bombs/edges.csv.gz: line 0: the next line holds a zero byte, so this is not text" ] ||
     fail "a bomb of zeros: $(cat err)"
 head -c 400000000 /dev/zero | tr '\000' 1 | gzip -1 >bombs/edges.csv.gz
-expect_exit 4 "$FATHOM" data info bombs
+expect_exit 4 env FATHOM_READ_LIMIT=4G "$FATHOM" data info bombs
 grep -q 'the next line is longer than 268435456 bytes' err || fail "a line without end: $(cat err)"
 rm -r bombs
 expect_exit 4 "$FATHOM" data info broken/features-nan.npz --json

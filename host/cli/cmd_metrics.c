@@ -4,6 +4,7 @@
 #include "cli/training.h"
 #include "core/mem.h"
 #include "core/npy.h"
+#include "core/read_limit.h"
 #include "data/npz.h"
 
 struct metrics_options {
@@ -37,12 +38,10 @@ static bool is_npz(const char *path) {
     return length > 4 && strcmp(path + length - 4, ".npz") == 0;
 }
 
-static fathom_status read_embeddings(struct gathered *g, const char *path) {
+static fathom_status read_npz(struct gathered *g, const char *path) {
     npz_file *file = NULL;
     char *unused = NULL;
     fathom_status status;
-    if (!is_npz(path))
-        return npy_load_float(&g->h, &g->nodes, &g->width, path);
     TRY(npz_open(&file, path));
     TRY_OUT(npz_float(&g->h, &g->nodes, &g->width, file, "x"));
     if (npz_has(file, "y"))
@@ -54,6 +53,13 @@ out:
     mem_free(unused);
     npz_close(file);
     return status;
+}
+
+static fathom_status read_embeddings(struct gathered *g, const char *path) {
+    if (!is_npz(path))
+        return npy_load_float(&g->h, &g->nodes, &g->width, path);
+    TRY(read_limit_begin());
+    return read_limit_end(read_npz(g, path), path);
 }
 
 /* Neither split nor missing features matter here. A bare graph needs the labels and features that stand beside it. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/status.h"
 
@@ -13,6 +14,13 @@ typedef struct file_piece {
     const void *bytes;
     size_t count;
 } file_piece;
+
+/* The one way to open an input: a descriptor for reading, the file's length, and its bytes on disk told to
+ * core/read_limit.h. Only regular files are taken: a folder, a FIFO or a device is FATHOM_DATA at once, and opening one
+ * never waits. */
+fathom_status file_open_read(int *fd, uint64_t *length, const char *path);
+/* The same as a stream. */
+fathom_status file_open_stream(FILE **file, uint64_t *length, const char *path);
 
 /* *bytes = the file's content and a 0 behind it, to be freed with mem_free. Longer than `most` is FATHOM_DATA. */
 fathom_status file_load(uint8_t **bytes, size_t *count, const char *path, uint64_t most);

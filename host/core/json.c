@@ -22,7 +22,7 @@ struct json {
 
 static void *json_alloc(size_t bytes) {
     void *block;
-    return mem_new(&block, bytes, 1, 1, "JSON text") == FATHOM_OK ? block : NULL;
+    return mem_new_small(&block, bytes, "JSON text") == FATHOM_OK ? block : NULL;
 }
 
 static void set_hooks(void) { cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_alloc, .free_fn = mem_free}); }
@@ -191,7 +191,29 @@ static fathom_status print(struct json *doc, char **text, bool indented) {
 fathom_status json_print(struct json *doc, char **text) { return print(doc, text, true); }
 fathom_status json_print_line(struct json *doc, char **text) { return print(doc, text, false); }
 
+/* Where the text opens more than JSON_DEPTH_MAX objects and lists in each other, or NULL: cJSON goes down by recursion,
+ * and a thread's stack may be small. */
+static const char *too_deep(const char *text, size_t length) {
+    int depth = 0;
+    bool quoted = false;
+    for (const char *p = text; p < text + length && *p; p++) {
+        if (quoted && *p == '\\' && p + 1 < text + length)
+            p++;
+        else if (*p == '"')
+            quoted = !quoted;
+        else if (!quoted && (*p == '[' || *p == '{') && ++depth > JSON_DEPTH_MAX)
+            return p;
+        else if (!quoted && (*p == ']' || *p == '}'))
+            depth--;
+    }
+    return NULL;
+}
+
 fathom_status json_read(struct cJSON **tree, const char **end, const char *text, size_t length) {
+    *tree = NULL;
+    *end = too_deep(text, length);
+    if (*end)
+        return FATHOM_OK;
     *end = text;
     use_own_memory();
     /* cJSON says only "no" when memory ran out; a sentence that json_alloc wrote in between tells. */

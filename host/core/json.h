@@ -52,8 +52,9 @@ void json_null(struct json *doc, const char *key);
 fathom_status json_print(struct json *doc, char **text);
 fathom_status json_print_line(struct json *doc, char **text);
 
-/* cJSON's parser on fathom's memory: *tree is NULL when the text is no JSON, and *end is where that shows. Only memory
- * that ran out is a failure. Freed with cJSON_Delete. */
+/* cJSON's parser on fathom's memory: *tree is NULL when the text is no JSON or nests deeper than JSON_DEPTH_MAX, and
+ * *end is where that shows. Only memory that ran out is a failure. Freed with cJSON_Delete. */
+#define JSON_DEPTH_MAX 64
 fathom_status json_read(struct cJSON **tree, const char **end, const char *text, size_t length);
 
 /* Reads a document; `where` (a file name) starts the sentence of a failure. Freed with cJSON_Delete. */

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined(__linux__)
+#include <malloc.h>
+#endif
+
+#include "core/read_limit.h"
 
 static atomic_int_fast64_t asked, live, fail_nth;
 static atomic_bool fail_for_ever;
@@ -55,19 +60,42 @@ static void *aligned_block(size_t room) {
     return aligned_alloc(MEM_ALIGN, room);
 }
 
+/* What a block costs, its surroundings included; 0 where the system cannot tell, so that what is given back does not
+ * count. */
+static int64_t cost(void *block) {
+#if defined(__linux__)
+    return (int64_t)malloc_usable_size(block) + MEM_ALIGN;
+#else
+    (void)block;
+    return 0;
+#endif
+}
+
+/* Counts a block that was taken. */
+static fathom_status taken(void **pointer, void *block, size_t room, const char *what) {
+    if (!block)
+        return fail(FATHOM_MEMORY, "%s: cannot get %zu bytes of memory; free some or make the job smaller", what, room);
+    int64_t bytes = cost(block);
+    read_limit_count(bytes ? bytes : (int64_t)room);
+    atomic_fetch_add(&live, 1);
+    *pointer = block;
+    return FATHOM_OK;
+}
+
 static fathom_status new_block(void **pointer, size_t *room, size_t rows, size_t cols, size_t size, const char *what) {
     size_t count, bytes;
     *pointer = NULL;
     if (!mem_mul(&count, rows, cols) || !mem_mul(&bytes, count, size) || !mem_add(room, bytes, MEM_ALIGN - 1))
         return fail(FATHOM_MEMORY, "%s: %zu x %zu x %zu bytes do not fit in an address", what, rows, cols, size);
     *room = bytes == 0 ? MEM_ALIGN : *room / MEM_ALIGN * MEM_ALIGN;
-    void *block = told_to_fail() ? NULL : aligned_block(*room);
-    if (!block)
-        return fail(FATHOM_MEMORY, "%s: cannot get %zu bytes of memory; free some or make the job smaller", what,
-                    *room);
-    atomic_fetch_add(&live, 1);
-    *pointer = block;
-    return FATHOM_OK;
+    TRY(read_limit_claim(*room, 1, what));
+    return taken(pointer, told_to_fail() ? NULL : aligned_block(*room), *room, what);
+}
+
+fathom_status mem_new_small(void **pointer, size_t bytes, const char *what) {
+    *pointer = NULL;
+    TRY(read_limit_claim(bytes, 1, what));
+    return taken(pointer, told_to_fail() ? NULL : malloc(bytes ? bytes : 1), bytes, what);
 }
 
 fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t size, const char *what) {
@@ -95,8 +123,10 @@ fathom_status mem_grow_bytes(void **pointer, size_t old_count, size_t count, siz
 }
 
 void mem_free(void *pointer) {
-    if (pointer)
-        atomic_fetch_sub(&live, 1);
+    if (!pointer)
+        return;
+    atomic_fetch_sub(&live, 1);
+    read_limit_count(-cost(pointer));
     free(pointer);
 }
 

@@ -5,7 +5,9 @@
  *     float *h = NULL;
  *     TRY(mem_new(&h, n, d, sizeof *h, "hidden activations"));
  *     ...
- *     mem_free(h);                           // accepts NULL                  */
+ *     mem_free(h);                           // accepts NULL
+ *
+ * While a file is read, core/read_limit.h bounds what is taken.               */
 #ifndef CORE_MEM_H
 #define CORE_MEM_H
 
@@ -32,6 +34,9 @@ fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t siz
 #define mem_new_raw(pointer, rows, cols, size, what) \
     mem_new_bytes_raw((void **)(pointer), (size_t)(rows), (size_t)(cols), (size_t)(size), (what))
 fathom_status mem_new_bytes_raw(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
+
+/* For the many small pieces of a tree: as malloc gives them, neither zeroed nor on a cache line. */
+fathom_status mem_new_small(void **pointer, size_t bytes, const char *what);
 
 /* Grows *pointer from `old_count` to at least `count` elements of `size` bytes, keeping what
  * it holds and zeroing what is new; on failure *pointer is untouched and still owned. */

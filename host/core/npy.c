@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "core/read_limit.h"
 
 #define NPY_HEADER_MAX 65536 /* numpy's own headers of plain arrays have 128 bytes */
 
@@ -105,9 +106,21 @@ static fathom_status parse_header(npy_array *array, const char *text) {
     return read_shape(array, shape);
 }
 
+/* The text of `length` bytes that comes next. */
+static fathom_status take_header(npy_array *array, npy_source *source, size_t length) {
+    char *text;
+    TRY(mem_new(&text, length + 1, 1, 1, "array header"));
+    fathom_status status = take(source, text, length);
+    if (status == FATHOM_OK && strlen(text) != length)
+        status = fail(FATHOM_DATA, "the header holds a zero byte");
+    if (status == FATHOM_OK)
+        status = parse_header(array, text);
+    mem_free(text);
+    return status;
+}
+
 fathom_status npy_read_header(npy_array *array, npy_source *source) {
     uint8_t start[12];
-    char text[NPY_HEADER_MAX + 1];
     TRY(take(source, start, 10));
     if (memcmp(start, "\x93NUMPY", 6) != 0)
         return fail(FATHOM_DATA, "not a .npy array: it does not begin with \\x93NUMPY");
@@ -120,16 +133,15 @@ fathom_status npy_read_header(npy_array *array, npy_source *source) {
     }
     if (length > NPY_HEADER_MAX)
         return fail(FATHOM_DATA, "a header of %zu bytes is longer than any real one", length);
-    TRY(take(source, text, length));
-    text[length] = '\0';
-    if (strlen(text) != length)
-        return fail(FATHOM_DATA, "the header holds a zero byte");
-    TRY(parse_header(array, text));
+    TRY(take_header(array, source, length));
     size_t count, bytes;
     if ((uint64_t)array->shape[0] > SIZE_MAX || !mem_mul(&count, (size_t)array->shape[0], (size_t)array->shape[1]) ||
         !mem_mul(&bytes, count, (size_t)array->type.size) || count > INT64_MAX)
         return fail(FATHOM_DATA, "shape (%" PRId64 ", %" PRId64 ") is too large", array->shape[0], array->shape[1]);
     array->count = (int64_t)count;
+    if (count == 0) /* rows that no byte stands behind are still walked over and given row starts */
+        TRY(read_limit_claim((uint64_t)(array->shape[0] > array->shape[1] ? array->shape[0] : array->shape[1]),
+                             sizeof(int64_t), "rows without elements"));
     if (bytes != source->left)
         return fail(FATHOM_DATA, "shape (%" PRId64 ", %" PRId64 ") needs %zu bytes, but %" PRIu64 " follow the header",
                     array->shape[0], array->shape[1], bytes, source->left);
@@ -262,7 +274,7 @@ static fathom_status drain_native(const npy_sink *sink, npy_source *source, cons
 }
 
 static fathom_status drain(const npy_sink *sink, npy_source *source, const npy_array *array) {
-    uint8_t chunk[65536];
+    uint8_t chunk[8192]; /* stacks may be small */
     const int64_t per_chunk = (int64_t)sizeof chunk / array->type.size;
     const int64_t rows = array->shape[0], cols = array->shape[1];
     const bool turn = array->fortran && array->dims == 2;

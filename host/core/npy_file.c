@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/file.h"
 #include "core/mem.h"
 #include "core/npy.h"
+#include "core/read_limit.h"
 
 static fathom_status read_file(void *user, void *to, size_t count) {
     if (fread(to, 1, count, user) != count)
@@ -15,61 +15,62 @@ static fathom_status read_file(void *user, void *to, size_t count) {
     return FATHOM_OK;
 }
 
-static fathom_status open_file(FILE **file, npy_source *source, const char *path) {
-    struct stat about;
-    *file = fopen(path, "rb");
-    if (!*file)
-        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-    if (fstat(fileno(*file), &about) != 0 || !S_ISREG(about.st_mode)) {
+/* The header of the file; afterwards the source stands at the elements. */
+static fathom_status open_file(FILE **file, npy_source *source, npy_array *array, const char *path) {
+    uint64_t length;
+    TRY(file_open_stream(file, &length, path));
+    *source = (npy_source){read_file, *file, length};
+    fathom_status status = npy_read_header(array, source);
+    if (status != FATHOM_OK)
         fclose(*file);
-        *file = NULL;
-        return fail(FATHOM_DATA, "%s: is not a file", path);
-    }
-    *source = (npy_source){read_file, *file, (uint64_t)about.st_size};
-    return FATHOM_OK;
+    return status == FATHOM_DATA ? fail_prefix(status, "%s: ", path) : status;
+}
+
+/* The end of a load: on failure *values is freed, and the message names the file. */
+static fathom_status close_file(FILE *file, void **values, fathom_status status, const char *path) {
+    fclose(file);
+    if (status == FATHOM_OK)
+        return FATHOM_OK;
+    mem_free(*values);
+    *values = NULL;
+    return status == FATHOM_MEMORY ? status : fail_prefix(status, "%s: ", path);
+}
+
+static fathom_status load_float(float **values, int64_t *rows, int64_t *cols, const char *path) {
+    FILE *file;
+    npy_source source;
+    npy_array array;
+    TRY(open_file(&file, &source, &array, path));
+    fathom_status status = mem_new_raw(values, array.shape[0], array.shape[1], sizeof **values, path);
+    if (status == FATHOM_OK)
+        status = npy_read_float(*values, &source, &array);
+    *rows = array.shape[0];
+    *cols = array.shape[1];
+    return close_file(file, (void **)values, status, path);
+}
+
+static fathom_status load_int32(int32_t **values, int64_t *count, const char *path, int64_t low, int64_t high) {
+    FILE *file;
+    npy_source source;
+    npy_array array;
+    TRY(open_file(&file, &source, &array, path));
+    fathom_status status = mem_new_raw(values, array.count, 1, sizeof **values, path);
+    if (status == FATHOM_OK)
+        status = npy_read_int32(*values, &source, &array, low, high);
+    *count = array.count;
+    return close_file(file, (void **)values, status, path);
 }
 
 fathom_status npy_load_float(float **values, int64_t *rows, int64_t *cols, const char *path) {
-    fathom_status status;
-    FILE *file;
-    npy_source source;
-    npy_array array;
     *values = NULL;
-    TRY(open_file(&file, &source, path));
-    TRY_OUT(npy_read_header(&array, &source));
-    TRY_OUT(mem_new(values, array.shape[0], array.shape[1], sizeof **values, path));
-    TRY_OUT(npy_read_float(*values, &source, &array));
-    *rows = array.shape[0];
-    *cols = array.shape[1];
-out:
-    fclose(file);
-    if (status != FATHOM_OK) {
-        mem_free(*values);
-        *values = NULL;
-        return status == FATHOM_MEMORY ? status : fail_prefix(status, "%s: ", path);
-    }
-    return FATHOM_OK;
+    TRY(read_limit_begin());
+    return read_limit_end(load_float(values, rows, cols, path), path);
 }
 
 fathom_status npy_load_int32(int32_t **values, int64_t *count, const char *path, int64_t low, int64_t high) {
-    fathom_status status;
-    FILE *file;
-    npy_source source;
-    npy_array array;
     *values = NULL;
-    TRY(open_file(&file, &source, path));
-    TRY_OUT(npy_read_header(&array, &source));
-    TRY_OUT(mem_new(values, array.count, 1, sizeof **values, path));
-    TRY_OUT(npy_read_int32(*values, &source, &array, low, high));
-    *count = array.count;
-out:
-    fclose(file);
-    if (status != FATHOM_OK) {
-        mem_free(*values);
-        *values = NULL;
-        return status == FATHOM_MEMORY ? status : fail_prefix(status, "%s: ", path);
-    }
-    return FATHOM_OK;
+    TRY(read_limit_begin());
+    return read_limit_end(load_int32(values, count, path, low, high), path);
 }
 
 size_t npy_make_header(char text[NPY_HEADER_ROOM], const char *type, int64_t rows, int64_t cols) {

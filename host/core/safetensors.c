@@ -13,6 +13,7 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "core/read_limit.h"
 
 struct st_file {
     uint8_t *bytes;
@@ -178,16 +179,25 @@ static fathom_status check_digest(const st_file *f) {
                 told, hex);
 }
 
-static fathom_status read_all(st_file *f, size_t count) {
-    uint64_t length = 0;
+/* The first ST_START bytes of `count`: the length of the header, and that it begins as one. */
+#define ST_START 9
+static fathom_status read_start(uint64_t *length, const uint8_t *bytes, uint64_t count) {
+    *length = 0;
     if (count < 8)
         return fail(FATHOM_DATA, "is too short for a safetensors file");
     for (int i = 7; i >= 0; i--)
-        length = length << 8 | f->bytes[i];
-    if (length > ST_HEADER_MAX || length > count - 8)
-        return fail(FATHOM_DATA, "is no safetensors file, or cut off: its header would have %" PRIu64 " bytes", length);
+        *length = *length << 8 | bytes[i];
+    if (*length > ST_HEADER_MAX || *length > count - 8)
+        return fail(FATHOM_DATA, "is no safetensors file, or cut off: its header would have %" PRIu64 " bytes",
+                    *length);
+    return *length == 0 || bytes[8] != '{' ? fail(FATHOM_DATA, "has no JSON object at its start") : FATHOM_OK;
+}
+
+static fathom_status read_all(st_file *f, size_t count) {
+    uint64_t length;
+    TRY(read_start(&length, f->bytes, count));
     const char *text = (const char *)f->bytes + 8, *end = NULL;
-    if (length == 0 || text[0] != '{' || memchr(text, 0, (size_t)length))
+    if (memchr(text, 0, (size_t)length))
         return fail(FATHOM_DATA, "has no JSON object at its start");
     TRY(json_read(&f->header, &end, text, (size_t)length));
     if (!cJSON_IsObject(f->header))
@@ -227,12 +237,30 @@ static fathom_status take(st_file **file, uint8_t *bytes, size_t count, const ch
     return FATHOM_OK;
 }
 
-fathom_status st_load(st_file **file, const char *path) {
+/* Is it a checkpoint at all? Asked before memory for a file of any length is taken. */
+static fathom_status peek(const char *path) {
+    uint8_t start[ST_START] = {0};
+    uint64_t count, length;
+    FILE *stream;
+    TRY(file_open_stream(&stream, &count, path));
+    size_t got = fread(start, 1, sizeof start, stream);
+    fclose(stream);
+    fathom_status status = read_start(&length, start, got < sizeof start ? got : count);
+    return status == FATHOM_OK ? status : fail_prefix(status, "%s: ", path);
+}
+
+static fathom_status load(st_file **file, const char *path) {
     uint8_t *bytes = NULL;
     size_t count;
-    *file = NULL;
     TRY(file_load(&bytes, &count, path, SIZE_MAX / 4));
     return take(file, bytes, count, path);
+}
+
+fathom_status st_load(st_file **file, const char *path) {
+    *file = NULL;
+    TRY(peek(path));
+    TRY(read_limit_begin());
+    return read_limit_end(load(file, path), path);
 }
 
 fathom_status st_parse(st_file **file, const uint8_t *bytes, size_t count, const char *where) {

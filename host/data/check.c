@@ -1,19 +1,20 @@
 /* check.c - is a file of a known set what it should be? Asked when it was fetched, and again whenever it is used from
  * the cache. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/digest.h"
+#include "core/file.h"
+#include "core/read_limit.h"
 #include "data/internal.h"
 #include "data/known.h"
 
 static fathom_status file_digest(char hex[65], const char *path) {
-    uint8_t chunk[65536];
+    uint8_t chunk[8192];
+    uint64_t length;
     digest_state state;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+    FILE *file;
+    TRY(file_open_stream(&file, &length, path));
     digest_begin(&state);
     for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;)
         digest_add(&state, chunk, got);
@@ -26,8 +27,10 @@ static fathom_status file_digest(char hex[65], const char *path) {
 /* The digest of what a .npz holds, whatever way it is packed. */
 static fathom_status content_digest(char hex[65], const char *path, const char *name) {
     data_draft draft = {0};
-    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
-    fathom_status status = mem_text(&draft.set->name, name);
+    TRY(read_limit_begin());
+    fathom_status status = mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set");
+    if (status == FATHOM_OK)
+        status = mem_text(&draft.set->name, name);
     if (status == FATHOM_OK)
         status = mem_text(&draft.set->origin, path);
     if (status == FATHOM_OK)
@@ -40,7 +43,7 @@ static fathom_status content_digest(char hex[65], const char *path, const char *
         memcpy(hex, draft.set->sha256, 65);
     data_edges_free(&draft.edges);
     data_free(draft.set);
-    return status;
+    return read_limit_end(status, path);
 }
 
 fathom_status known_check(const known_file *file, const char *path, const char *set) {

@@ -205,10 +205,14 @@ static fathom_status pull(transfer *t, bool *again) {
 
 /* From a folder: a copy, told of like a transfer. */
 static fathom_status copy_file(transfer *t) {
-    char chunk[65536];
-    FILE *in = fopen(t->url, "rb");
-    if (!in)
-        return unreachable(t, strerror(errno));
+    char chunk[8192], why[CORE_MESSAGE_MAX];
+    uint64_t length;
+    FILE *in;
+    if (file_open_stream(&in, &length, t->url) != FATHOM_OK) {
+        const char *message = fathom_last_error(), *reason = strrchr(message, ':'); /* the path stands in the new one */
+        snprintf(why, sizeof why, "%s", reason ? reason + 2 : message);
+        return unreachable(t, why);
+    }
     FILE *out = open_part(t, false);
     fathom_status status =
         out ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: cannot be written: %s", t->part, strerror(errno));

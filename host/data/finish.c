@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/digest.h"
+#include "core/read_limit.h"
 #include "data/internal.h"
 #include "data/known.h"
 
@@ -121,6 +122,7 @@ fathom_status data_finish(data_draft *draft) {
     if (set->features.rows != n)
         return fail(FATHOM_DATA, "%s: features for %" PRId32 " nodes, but the graph has %" PRId32, set->origin,
                     set->features.rows, n);
+    TRY(read_limit_claim((uint64_t)set->features.cols, sizeof(int64_t), "feature columns"));
     TRY(check_labels(set));
     if (!(set->borrowed & FATHOM_BORROWED_GRAPH)) {
         fathom_status status = data_graph_build(&set->graph, &set->duplicate_edges, &set->self_loops, &draft->edges, n);

@@ -95,7 +95,5 @@ fathom_status data_text(char **text, const char *format, ...) CORE_PRINTF(2, 3);
 fathom_status data_or_gz(char **found, const char *path);
 /* Equal up to case and '-' against '_', over `length` characters of `a` and all of `b`. */
 bool data_same_name(const char *a, size_t length, const char *b);
-/* A whole file of at most `limit` bytes in memory. */
-fathom_status data_slurp(uint8_t **bytes, size_t *count, const char *path, size_t limit);
 
 #endif

@@ -1,15 +1,17 @@
 /* lines.c - lines of plain or gzip text through zlib, and a float parser that is exact and quick. See lines.h. */
 #include "data/lines.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include "core/file.h"
 #include "core/mem.h"
+#include "core/read_limit.h"
 #include "data/internal.h"
 
 #define BUFFER_FIRST ((size_t)1 << 18)
@@ -42,12 +44,15 @@ static fathom_status make(data_lines **lines, const char *path, size_t room) {
 }
 
 fathom_status data_lines_open(data_lines **lines, const char *path) {
+    int fd;
+    uint64_t length;
     *lines = NULL;
-    if (data_is_folder(path))
-        return fail(FATHOM_DATA, "%s: is a folder, a text file is wanted", path);
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+    TRY(file_open_read(&fd, &length, path));
+    gzFile file = gzdopen(fd, "rb");
+    if (!file) {
+        close(fd);
+        return fail(FATHOM_MEMORY, "%s: cannot be opened: no memory for unpacking it", path);
+    }
     gzbuffer(file, 1u << 18);
     fathom_status status = make(lines, path, BUFFER_FIRST);
     if (status != FATHOM_OK)
@@ -59,6 +64,7 @@ fathom_status data_lines_open(data_lines **lines, const char *path) {
 
 fathom_status data_lines_open_bytes(data_lines **lines, const char *path, const void *bytes, size_t count) {
     TRY(make(lines, path, 256)); /* small, so that tests of short texts also see it grow */
+    read_limit_add(count);
     (*lines)->memory = bytes;
     (*lines)->memory_left = count;
     return FATHOM_OK;

@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "core/plain.h"
+#include "core/read_limit.h"
 #include "data/internal.h"
 #include "data/known.h"
 #include "data/place.h"
@@ -103,7 +104,9 @@ static fathom_status load(data_set **set, const source *from, const data_options
 }
 
 fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options) {
-    return load(set, &(source){.name_or_path = name_or_path}, options);
+    TRY(read_limit_begin());
+    return read_limit_end(load(set, &(source){.name_or_path = name_or_path}, options),
+                          name_or_path ? name_or_path : "embedded");
 }
 
 fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow) {

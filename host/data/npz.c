@@ -1,17 +1,17 @@
 /* npz.c - members of a .npz archive through libzip, with the checks that keep a lying archive from taking memory. */
 #include "data/npz.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 #include <zip.h>
 
+#include "core/file.h"
 #include "core/mem.h"
+#include "core/read_limit.h"
 #include "data/internal.h"
 
-#define DEFLATE_BEST 1032              /* no deflate stream expands more than this */
-#define BOMB_BYTES (UINT64_C(1) << 30) /* from here on ... */
-#define BOMB_RATIO 200                 /* ... a member may not be compressed better than this */
+#define DEFLATE_BEST 1032 /* no deflate stream expands more than this */
 #define MEMBERS_MAX 65536
 
 #define UNUSED_SHOWN 40
@@ -54,20 +54,19 @@ static fathom_status begin(npz_file **file, const char *path) {
 }
 
 fathom_status npz_open(npz_file **file, const char *path) {
-    int error = 0;
+    int error = 0, fd;
+    uint64_t length;
     TRY(begin(file, path));
-    fathom_status status;
-    if (!data_is_file(path)) {
-        status = data_is_folder(path) ? fail(FATHOM_DATA, "%s: is a folder, a .npz file is wanted", path)
-                                      : fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-    } else if (!((*file)->zip = zip_open(path, ZIP_RDONLY, &error))) {
+    fathom_status status = file_open_read(&fd, &length, path);
+    if (status == FATHOM_OK && !((*file)->zip = zip_fdopen(fd, 0, &error))) {
         zip_error_t about;
+        close(fd);
         zip_error_init_with_code(&about, error);
         status = fail(FATHOM_DATA, "%s: not a whole zip archive (%s)", path, zip_error_strerror(&about));
         zip_error_fini(&about);
-    } else {
-        status = find_repeats(*file);
     }
+    if (status == FATHOM_OK)
+        status = find_repeats(*file);
     if (status != FATHOM_OK) {
         npz_close(*file);
         *file = NULL;
@@ -78,6 +77,7 @@ fathom_status npz_open(npz_file **file, const char *path) {
 fathom_status npz_open_bytes(npz_file **file, const char *path, const void *bytes, size_t count) {
     zip_error_t about;
     TRY(begin(file, path));
+    read_limit_add(count);
     fathom_status status;
     zip_error_init(&about);
     zip_source_t *source = zip_source_buffer_create(bytes, count, 0, &about);
@@ -178,8 +178,7 @@ static fathom_status check_size(const zip_stat_t *about) {
     if (about->comp_method == ZIP_CM_STORE && about->size != about->comp_size)
         return fail(FATHOM_DATA, "is stored in %" PRIu64 " bytes, but declares %" PRIu64, (uint64_t)about->comp_size,
                     (uint64_t)about->size);
-    if (about->size / DEFLATE_BEST > about->comp_size ||
-        (about->size > BOMB_BYTES && about->size / BOMB_RATIO > about->comp_size))
+    if (about->size / DEFLATE_BEST > about->comp_size)
         return fail(FATHOM_DATA, "declares %" PRIu64 " bytes out of %" PRIu64 " compressed ones: a zip bomb",
                     (uint64_t)about->size, (uint64_t)about->comp_size);
     return FATHOM_OK;

@@ -6,7 +6,8 @@
  *     npz_close(file);
  *
  * A member's declared size is checked against its compressed size before anything is allocated (deflate cannot do
- * better than 1032 to 1), against the shape in its header, and against what comes out; its checksum too. */
+ * better than 1032 to 1; how much may be allocated says core/read_limit.h), against the shape in its header, and against
+ * what comes out; its checksum too. */
 #ifndef DATA_NPZ_H
 #define DATA_NPZ_H
 

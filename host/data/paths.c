@@ -1,7 +1,5 @@
 /* paths.c - small helpers over files, folders and names. */
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,35 +61,4 @@ fathom_status data_copy_text(char **to, const char *from) {
     mem_free(*to);
     *to = copy;
     return FATHOM_OK;
-}
-
-static fathom_status slurp(uint8_t **bytes, size_t *count, FILE *file, const char *path, size_t limit) {
-    struct stat about;
-    if (fstat(fileno(file), &about) != 0)
-        return fail(FATHOM_DATA, "%s: cannot be read: %s", path, strerror(errno));
-    if (!S_ISREG(about.st_mode))
-        return fail(FATHOM_DATA, "%s: is %s, a file is wanted", path,
-                    S_ISDIR(about.st_mode) ? "a folder" : "not a file");
-    if ((uint64_t)about.st_size > limit)
-        return fail(FATHOM_DATA, "%s: %" PRId64 " bytes are more than the %zu this reader takes", path,
-                    (int64_t)about.st_size, limit);
-    *count = (size_t)about.st_size;
-    TRY(mem_new(bytes, *count + 1, 1, 1, path));
-    if (fread(*bytes, 1, *count, file) != *count)
-        return fail(FATHOM_DATA, "%s: cannot be read to its end: %s", path, strerror(errno));
-    return FATHOM_OK;
-}
-
-fathom_status data_slurp(uint8_t **bytes, size_t *count, const char *path, size_t limit) {
-    *bytes = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(FATHOM_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-    fathom_status status = slurp(bytes, count, file, path, limit);
-    fclose(file);
-    if (status != FATHOM_OK) {
-        mem_free(*bytes);
-        *bytes = NULL;
-    }
-    return status;
 }

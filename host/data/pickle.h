@@ -41,7 +41,8 @@ typedef struct pickle_matrix {
 fathom_status pickle_csr(pickle_matrix *out, const pickle *p, pickle_id id);
 
 /* A dict (or defaultdict) of lists of whole numbers, visited entry by entry: `key` with `item`, in file order; a key
- * with an empty list is visited once with item -1. The visitor stops the walk by failing. */
+ * with an empty list is visited once with PICKLE_NO_ITEM. The visitor stops the walk by failing. */
+#define PICKLE_NO_ITEM INT64_MIN
 typedef fathom_status (*pickle_visit)(void *user, int64_t key, int64_t item);
 fathom_status pickle_each(const pickle *p, pickle_id id, pickle_visit visit, void *user);
 

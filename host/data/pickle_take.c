@@ -109,10 +109,10 @@ fathom_status pickle_each(const pickle *p, pickle_id id, pickle_visit visit, voi
         if (key->kind != PICKLE_INT || list->kind != PICKLE_LIST)
             return wrong(p, "an entry of the dict is not a number with a list");
         if (list->item_count == 0)
-            TRY(visit(user, key->number, -1));
+            TRY(visit(user, key->number, PICKLE_NO_ITEM));
         for (int32_t j = 0; j < list->item_count; j++) {
             const pickle_value *number = &p->values[list->items[j]];
-            if (number->kind != PICKLE_INT)
+            if (number->kind != PICKLE_INT || number->number == PICKLE_NO_ITEM)
                 return wrong(p, "a neighbour is not a whole number");
             TRY(visit(user, key->number, number->number));
         }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/file.h"
 #include "data/internal.h"
 #include "data/lines.h"
 #include "data/pickle.h"
@@ -36,7 +37,7 @@ typedef struct planetoid {
 static fathom_status open_pickle(planetoid_file *file, const char *folder, const char *name, const char *ending) {
     size_t count;
     TRY(data_text(&file->path, "%s/ind.%s.%s", folder, name, ending));
-    TRY(data_slurp(&file->bytes, &count, file->path, FILE_MAX));
+    TRY(file_load(&file->bytes, &count, file->path, FILE_MAX));
     return pickle_read(&file->read, file->path, file->bytes, count);
 }
 
@@ -260,10 +261,11 @@ typedef struct edge_taker {
 static fathom_status take_edge(void *user, int64_t key, int64_t item) {
     edge_taker *taker = user;
     const int32_t nodes = taker->draft->set->graph.nodes;
-    if (key < 0 || key >= nodes || item < -1 || item >= nodes)
+    bool none = item == PICKLE_NO_ITEM;
+    if (key < 0 || key >= nodes || (!none && (item < 0 || item >= nodes)))
         return fail(FATHOM_DATA, "%s: edge %" PRId64 " - %" PRId64 " names a node outside 0..%" PRId32, taker->path,
                     key, item, nodes - 1);
-    return item < 0 ? FATHOM_OK : data_edges_add(&taker->draft->edges, (int32_t)key, (int32_t)item);
+    return none ? FATHOM_OK : data_edges_add(&taker->draft->edges, (int32_t)key, (int32_t)item);
 }
 
 fathom_status data_read_planetoid(data_draft *draft, const char *folder, const char *name) {

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/file.h"
 #include "core/json.h"
+#include "core/read_limit.h"
 #include "data/internal.h"
 #include "data/npz.h"
 
@@ -69,7 +71,7 @@ static fathom_status take_part(int32_t **list, int32_t *count, const cJSON *json
 static fathom_status read_json(data_split *split, const char *path, int32_t nodes) {
     uint8_t *bytes;
     size_t count;
-    TRY(data_slurp(&bytes, &count, path, JSON_MAX));
+    TRY(file_load(&bytes, &count, path, JSON_MAX));
     const char *end;
     cJSON *json;
     fathom_status status = json_read(&json, &end, (const char *)bytes, count);
@@ -107,7 +109,8 @@ fathom_status data_split_read(data_split *split, data_set *set, const char *path
     bool npz = length > 4 && strcmp(path + length - 4, ".npz") == 0;
     if (!npz && !data_is_file(path) && !data_is_folder(path))
         return fail(FATHOM_DATA, "--split %s: is neither public, random:T,V, fraction:T,V nor a file", path);
-    TRY(npz ? read_npz(split, set, path) : read_json(split, path, set->graph.nodes));
+    TRY(read_limit_begin());
+    TRY(read_limit_end(npz ? read_npz(split, set, path) : read_json(split, path, set->graph.nodes), path));
     TRY(mem_text(&split->name, path));
     return data_split_check(split, path, set->graph.nodes, set->labels);
 }
