@@ -11,6 +11,7 @@
 #include "core/npy.h"
 #include "core/random.h"
 #include "lab/paper.h"
+#include "lab/picture.h"
 #include "lab/report.h"
 #include "lab/tables.h"
 #include "support/support.h"
@@ -272,6 +273,33 @@ static void published_improvements_follow_from_the_table(void) {
     TEST_ASSERT_EQUAL_DOUBLE(60.8, lab_paper_table1("coauthor-cs", NN_SGC, NN_GROUP, 120));
 }
 
+/* A label of 3e6 would be three million lines of the key. */
+static void labels_of_no_class_are_refused(void) {
+    static const float wrong[] = {7, 3e6f, 4e9f, -2, 0.5f};
+    char text[LAB_PATH];
+    lab_journal journal;
+    lab_picture picture;
+    float labels[120] = {0};
+    lab_cell cell = {.id = "cell"};
+    if (system("rm -rf report_test") != 0)
+        TEST_FAIL_MESSAGE("the folder of the test cannot be cleaned");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_journal_open(&journal, "report_test"), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, save_picture("report_test", &cell), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_picture_load(&picture, &journal, "cell", &(lab_layout){0}),
+                                  fathom_last_error());
+    TEST_ASSERT_EQUAL_INT(7, picture.classes);
+    lab_picture_free(&picture);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        labels[60] = wrong[i];
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, npy_save_float("report_test/pictures/cell-labels.npy", labels, 120, 1));
+        TEST_ASSERT_EQUAL_INT(FATHOM_DATA, lab_picture_load(&picture, &journal, "cell", &(lab_layout){0}));
+        snprintf(text, sizeof text, "report_test/pictures/cell-labels.npy: label %g of node 60 is not a class of -1..6",
+                 (double)wrong[i]);
+        TEST_ASSERT_EQUAL_STRING(text, fathom_last_error());
+    }
+    lab_journal_close(&journal);
+}
+
 static void names_of_paths_are_short(void) {
     char name[64];
     lab_data_name(name, sizeof name, "folder/ind.cora");
@@ -300,6 +328,7 @@ int main(int argc, char **argv) {
     RUN_TEST(the_map_has_a_field_for_each_pair);
     RUN_TEST(numbers_over_seeds_are_right);
     RUN_TEST(published_improvements_follow_from_the_table);
+    RUN_TEST(labels_of_no_class_are_refused);
     RUN_TEST(names_of_paths_are_short);
     return support_end();
 }

@@ -124,7 +124,8 @@ void lab_picture_free(lab_picture *picture) {
     *picture = (lab_picture){0};
 }
 
-static fathom_status take_labels(lab_picture *picture, const char *path) {
+/* A label is a column of the logits, or -1. */
+static fathom_status take_labels(lab_picture *picture, int64_t classes, const char *path) {
     float *labels = NULL;
     int64_t rows, columns;
     TRY(npy_load_float(&labels, &rows, &columns, path));
@@ -135,6 +136,11 @@ static fathom_status take_labels(lab_picture *picture, const char *path) {
     if (status == FATHOM_OK)
         status = mem_new(&picture->labels, picture->nodes, 1, sizeof *picture->labels, "labels");
     for (int64_t i = 0; status == FATHOM_OK && i < picture->nodes; i++) {
+        if (!(labels[i] >= -1 && (double)labels[i] < (double)classes) || labels[i] != floorf(labels[i])) {
+            status = fail(FATHOM_DATA, "%s: label %g of node %lld is not a class of -1..%lld", path, (double)labels[i],
+                          (long long)i, (long long)classes - 1);
+            break;
+        }
         picture->labels[i] = (int32_t)labels[i];
         if (picture->labels[i] >= picture->classes)
             picture->classes = picture->labels[i] + 1;
@@ -196,7 +202,7 @@ fathom_status lab_picture_load(lab_picture *picture, const lab_journal *journal,
         return FATHOM_OK;
     TRY_OUT(npy_load_float(&rows, &picture->nodes, &columns, path));
     TRY_OUT(path_of(path, journal, cell, "-labels"));
-    TRY_OUT(take_labels(picture, path));
+    TRY_OUT(take_labels(picture, columns, path));
     TRY_OUT(path_of(path, journal, cell, "-means"));
     if (access(path, F_OK) == 0) {
         TRY_OUT(npy_load_float(&means, &picture->means, &mean_columns, path));
