@@ -1,6 +1,5 @@
 # test_read_limit.sh - memory while reading: at most 64 times the bytes on disk plus 256 MiB (core/read_limit.h), measured
-# as the peak of the process for a bomb of every reader; what is refused, and how the limit is lifted. Inputs that are no
-# regular files are refused at once, whatever would read them.
+# as the peak of the process for a bomb of every reader; what is refused, and how the limit is lifted.
 # labels: asan-skip
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to make the files with"

@@ -75,6 +75,10 @@ static fathom_status lock(train_folder *folder) {
         FILE *file = fopen(path, "a+");
         if (!file)
             return fail(FATHOM_FAILURE, "%s: cannot be written: %s", path, strerror(errno));
+        if (fstat(fileno(file), &mine) == 0 && !S_ISREG(mine.st_mode)) {
+            fclose(file);
+            return fail(FATHOM_DATA, "%s: is no regular file, a file is wanted", path);
+        }
         if (flock(fileno(file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             fclose(file);
             return fail(FATHOM_USAGE, "--out %s: another process is writing to this run", folder->path);

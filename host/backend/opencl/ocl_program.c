@@ -2,6 +2,7 @@
  * a time. The text is embedded (cl/embed.cmake), or read from $FATHOM_CL_DIR while
  * editing. A build log names the true file and line: each part starts with #line,
  * and its own #include lines, already satisfied by the parts before, are blanked. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,10 @@ static fathom_status read_disk(char **text, const char *folder, const char *name
     fathom_status status = FATHOM_OK;
     TRY(check_folder(folder));
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for: it has no end to seek */
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (fd >= 0 && !file)
+        close(fd);
     if (!file || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 || size > MAX_TEXT ||
         fseek(file, 0, SEEK_SET) != 0)
         status = ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s cannot be read", path);
