@@ -2,8 +2,11 @@
 # in the driver's cache, and CLBlast before its first use.
 # labels: opencl asan-skip
 need_command
-"$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0.*pthread' list || skip "opencl:0 is not PoCL, whose cache can be emptied from here"
+only_pocl
+need_opencl
+"$FATHOM" devices --json >list 2>/dev/null
+grep -q '"platform":[[:space:]]*"Portable Computing Language"' list ||
+    skip "there is no PoCL, whose cache can be emptied from here; pocl-opencl-icd brings it"
 export POCL_CACHE_DIR=$TEST_TMP/kernels
 
 # says KERNELS CLBLAST VERB OPTIONS...: how often each is told.

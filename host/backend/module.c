@@ -68,7 +68,7 @@ static bool load_by_name(void) {
 
 /* Relative to this code: a build tree, an installed library, an installed command; then what the build knows. */
 static bool load_from_places(void) {
-    static const char *const beside[] = {"", "/fathom", "/" MODULE_FROM_COMMAND};
+    static const char *const beside[] = {"", "/fathom", ("/" MODULE_FROM_COMMAND)};
     char self[4096], folder[4128];
     if (self_folder(self, sizeof self))
         for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
