@@ -137,6 +137,35 @@ static void test_only_intra_is_zero(void) {
     golden_set_free(set);
 }
 
+static void scaled_chain(metrics_values *v, be_device *dev, const data_set *set, int exponent) {
+    float h[] = {1, 0.25f, -0.5f, 1, 2, 1, 0, 0};
+    for (int i = 0; i < 8; i++)
+        h[i] = ldexpf(h[i], exponent);
+    metrics_input in = input_of(set, h, 2);
+    golden_ok(metrics_compute(v, dev, &in, METRICS_PYG));
+}
+
+/* Squares of what a float32 holds do not fit in one, at both ends. */
+static void test_any_scale_is_measured(void) {
+    static const int exponents[] = {41, 80, 126, -41, -80, -120};
+    data_set *set = chain(2, (const int32_t[]){0, 1, 1, 0});
+    for (int d = 0; d < GOLDEN_DEVICES && devices[d]; d++) {
+        metrics_values plain, v;
+        scaled_chain(&plain, devices[d], set, 0);
+        for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
+            scaled_chain(&v, devices[d], set, exponents[i]);
+            double down = ldexp(1, -exponents[i]);
+            near("energy", plain.dirichlet_energy, v.dirichlet_energy * down * down);
+            near("mean energy", plain.dirichlet_energy_mean, v.dirichlet_energy_mean * down * down);
+            near("inter", plain.inter_group_distance, v.inter_group_distance * down);
+            near("intra", plain.intra_group_distance, v.intra_group_distance * down);
+            near("mean average distance", plain.mean_average_distance, v.mean_average_distance);
+            near("gain", plain.instance_information_gain, v.instance_information_gain);
+        }
+    }
+    golden_set_free(set);
+}
+
 static void test_bad_input_is_refused(void) {
     const float h[] = {1, 0, NAN, 1, 1, 1, 0, 0};
     const int32_t labels[] = {0, 1, 2, 0};
@@ -168,6 +197,7 @@ int main(void) {
     RUN_TEST(test_one_class_has_nothing_between);
     RUN_TEST(test_empty_class_and_unlabelled_nodes);
     RUN_TEST(test_only_intra_is_zero);
+    RUN_TEST(test_any_scale_is_measured);
     RUN_TEST(test_bad_input_is_refused);
     RUN_TEST(test_opencl_was_there);
     for (int d = 0; d < GOLDEN_DEVICES; d++)

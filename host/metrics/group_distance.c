@@ -57,7 +57,7 @@ out:
 
 /* ---- sums of Euclidean distances, pair by pair on the device ---- */
 
-static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat x) {
+static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat x, double scale) {
     int64_t n = rows->n, step = metrics_step(n);
     be_buf *buf = NULL;
     float *part = NULL;
@@ -75,7 +75,7 @@ static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat
         TRY_OUT(be_download(rows->dev, part, buf, 0, be_floats(count * c->all)));
         for (int64_t i = 0; i < count; i++)
             for (int32_t b = 0; b < c->all && c->labels[first + i] >= 0; b++)
-                c->sum[(int64_t)c->labels[first + i] * c->all + b] += (double)part[i * c->all + b];
+                c->sum[(int64_t)c->labels[first + i] * c->all + b] += scale * (double)part[i * c->all + b];
     }
 out:
     be_free(rows->dev, buf);
@@ -157,8 +157,10 @@ fathom_status metrics_group_distance(metrics_values *values, const metrics_rows 
     values->empty_classes = c.all - c.count;
     if (definition == METRICS_AUTHORS)
         TRY_OUT(squared_sums(&c, rows));
+    else if (definition == METRICS_PYG)
+        TRY_OUT(euclidean_sums(&c, rows, rows->raw_dev, rows->scale));
     else
-        TRY_OUT(euclidean_sums(&c, rows, definition == METRICS_PYG ? rows->raw_dev : rows->unit_dev));
+        TRY_OUT(euclidean_sums(&c, rows, rows->unit_dev, 1));
     define(values, &c, definition);
 out:
     mem_free(c.size);

@@ -2,6 +2,7 @@
 #include "metrics/metrics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/mem.h"
 #include "metrics/parts.h"
@@ -38,6 +39,34 @@ void metrics_unit_rows(float *unit, float *lengths, const float *rows, int64_t n
 
 static int64_t padded(int64_t count) { return (count + 15) / 16 * 16; }
 
+#define PLAIN_EXPONENT 40 /* from 2^-40 to 2^40 rows are measured as they are */
+
+/* The exponent of the largest element when its square, summed, may leave the range of a float, else 0. */
+static int exponent_of(const float *rows, int64_t count) {
+    float largest = 0;
+    int exponent;
+    for (int64_t i = 0; i < count; i++)
+        largest = fmaxf(largest, fabsf(rows[i]));
+    frexpf(largest, &exponent);
+    return largest > 0 && abs(exponent) > PLAIN_EXPONENT ? exponent : 0;
+}
+
+/* raw_dev = raw / scale, exactly: by a power of two. */
+static fathom_status upload_raw(metrics_rows *rows) {
+    float *scaled = NULL;
+    int64_t count = rows->n * rows->d;
+    int exponent = exponent_of(rows->raw, count);
+    rows->scale = ldexp(1, exponent);
+    if (exponent == 0)
+        return be_upload(rows->dev, rows->buf, 0, rows->raw, be_floats(count));
+    TRY(mem_new(&scaled, count, 1, sizeof *scaled, "scaled rows"));
+    for (int64_t i = 0; i < count; i++)
+        scaled[i] = ldexpf(rows->raw[i], -exponent);
+    fathom_status status = be_upload(rows->dev, rows->buf, 0, scaled, be_floats(count));
+    mem_free(scaled);
+    return status;
+}
+
 static fathom_status upload_rows(metrics_rows *rows) {
     float *lengths = NULL;
     int64_t n = rows->n, d = rows->d, block = padded(n * d);
@@ -49,7 +78,7 @@ static fathom_status upload_rows(metrics_rows *rows) {
     rows->raw_dev = be_view(rows->buf, 0, n, d);
     rows->unit_dev = be_view(rows->buf, block, n, d);
     rows->norm_dev = be_vector(rows->buf, 2 * block, n);
-    TRY_OUT(be_upload(rows->dev, rows->buf, 0, rows->raw, be_floats(n * d)));
+    TRY_OUT(upload_raw(rows));
     TRY_OUT(be_upload(rows->dev, rows->buf, be_floats(block), rows->unit, be_floats(n * d)));
     TRY_OUT(be_upload(rows->dev, rows->buf, be_floats(2 * block), lengths, be_floats(n)));
 out:

@@ -15,6 +15,7 @@ typedef struct metrics_rows {
     float *unit; /* rows of length 1; a row of zeros stays */
     be_buf *buf;
     be_mat raw_dev, unit_dev, norm_dev; /* n x d, n x d, 1 x n */
+    double scale;                       /* raw = scale raw_dev, a power of two: squares of raw_dev fit in a float */
 } metrics_rows;
 
 /* Rows of a launch, so that rows * n stays below METRICS_PAIRS. */

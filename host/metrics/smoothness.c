@@ -17,6 +17,7 @@ static fathom_status sum_energy(double *sum, const metrics_rows *rows, const be_
     *sum = 0;
     for (int64_t v = 0; v < rows->n; v++)
         *sum += (double)host[v];
+    *sum *= rows->scale * rows->scale;
     return FATHOM_OK;
 }
 
