@@ -247,10 +247,63 @@ static void what_is_refused(void) {
     fathom_device_close(device);
 }
 
+/* Of kinds that read weights in backward `changed` is one of them, else NULL. */
+static void only_the_last_forward(fathom_norm *norm, fathom_norm_weights *w, float *changed) {
+    float x[N * D] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 6}, other[N * D], y[N * D], gy[N * D], want[N * D],
+                gx[N * D];
+    for (int i = 0; i < N * D; i++) {
+        gy[i] = (float)(i % 4) - 1;
+        other[i] = x[i] + (i == N * D - 1); /* one element, the last */
+    }
+    OK(fathom_norm_forward(norm, y, x, N, w, 1));
+    OK(fathom_norm_backward(norm, want, NULL, gy, x, N, w));
+    OK(fathom_norm_forward(norm, y, other, N, w, 1));
+    USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w), "x differs");
+    OK(fathom_norm_forward(norm, y, x, N, w, 1));
+    OK(fathom_norm_forward(norm, y, x, N - 2, w, 0)); /* an evaluation of fewer rows changes nothing */
+    memcpy(other, x, sizeof x);                       /* nor does a copy of x */
+    OK(fathom_norm_backward(norm, gx, NULL, gy, other, N, w));
+    TEST_ASSERT_EQUAL_MEMORY(want, gx, sizeof gx);
+    other[0] = -other[0]; /* two signs: the changes must not cancel each other */
+    other[8] = -other[8];
+    USAGE(fathom_norm_backward(norm, gx, NULL, gy, other, N, w), "x differs");
+    if (changed) {
+        *changed += 0.5f;
+        USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w), "weight or lin_weight");
+        *changed -= 0.5f;
+    }
+    OK(fathom_norm_backward(norm, gx, NULL, gy, x, N, w)); /* a refusal spoils nothing */
+    TEST_ASSERT_EQUAL_MEMORY(want, gx, sizeof gx);
+}
+
+static void a_backward_of_another_forward_is_refused(void) {
+    fathom_norm_options o;
+    float gamma[2 * D], beta[2 * D], u[2 * D], mean[2 * D], var[2 * D];
+    for (int i = 0; i < 2 * D; i++) {
+        gamma[i] = beta[i] = mean[i] = var[i] = 1;
+        u[i] = 0.25f * (float)i;
+    }
+    fathom_norm_weights w = {sizeof w, gamma, beta, u, NULL, mean, var};
+    float *const changed[] = {NULL, gamma, NULL, u}; /* by kind */
+    OK(fathom_device_open(&device, "cpu", NULL));
+    OK(fathom_norm_options_init(&o, sizeof o));
+    o.width = D;
+    o.groups = 2;
+    for (int32_t kind = FATHOM_NORM_BATCH; kind <= FATHOM_NORM_GROUP; kind++) {
+        fathom_norm *norm = NULL;
+        o.kind = kind;
+        OK(fathom_norm_make(&norm, device, &o));
+        only_the_last_forward(norm, &w, changed[kind]);
+        fathom_norm_free(norm);
+    }
+    fathom_device_close(device);
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(the_norms_on_the_cpu);
     RUN_TEST(the_norms_on_opencl);
     RUN_TEST(what_is_refused);
+    RUN_TEST(a_backward_of_another_forward_is_refused);
     return support_end();
 }

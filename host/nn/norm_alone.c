@@ -15,7 +15,8 @@ struct nn_alone {
     be_mat grads;    /* 1 x all of them: gamma, beta, u, c */
     be_buf *rows;    /* assignments: grow with the number of rows */
     int64_t row_room;
-    int64_t trained_rows; /* of the last forward in training; 0: there was none */
+    int64_t trained_rows;            /* of the last forward in training; 0: there was none */
+    uint64_t x_print, weights_print; /* fingerprints of its x and of its weights */
 };
 
 /* ---- the caller's arrays on the device, for one call ---- */
@@ -121,7 +122,6 @@ static fathom_status make_rows(nn_alone *a, int64_t rows) {
         a->row_room = rows;
     }
     a->acts[1].assign = be_view(a->rows, a->row_room * groups, rows, groups);
-    m->gassign = be_view(a->rows, 2 * a->row_room * groups, rows, groups);
     return FATHOM_OK;
 }
 
@@ -187,6 +187,62 @@ static fathom_status check_rows(const nn_alone *a, const float *out, const float
     return FATHOM_OK;
 }
 
+/* ---- which forward a backward belongs to ---- */
+
+#define PRINT_WORDS 4 /* side by side: one multiplication need not wait for the one before */
+
+/* 64 bits that change with the array: every step is a permutation of its word, and shifts mix the upper bits into the
+ * lower ones. Not meant against an adversary. */
+static uint64_t print_of(const float *array, int64_t count, uint64_t seed) {
+    uint64_t state[PRINT_WORDS], words[PRINT_WORDS];
+    const int64_t step = (int64_t)(sizeof words / sizeof *array);
+    for (int i = 0; i < PRINT_WORDS; i++)
+        state[i] = seed + (uint64_t)i;
+    for (int64_t at = 0; array && at < count; at += step) {
+        int64_t some = count - at < step ? count - at : step;
+        if (some < step)
+            memset(words, 0, sizeof words);
+        memcpy(words, array + at, be_floats(some));
+        for (int i = 0; i < PRINT_WORDS; i++) {
+            state[i] = (state[i] ^ words[i]) * 0x9E3779B97F4A7C15u;
+            state[i] ^= state[i] >> 32;
+        }
+    }
+    for (int i = 1; i < PRINT_WORDS; i++) {
+        state[0] = (state[0] ^ state[i]) * 0x9E3779B97F4A7C15u;
+        state[0] ^= state[0] >> 32;
+    }
+    return state[0];
+}
+
+static uint64_t print_of_x(const nn_alone *a, const float *x, int64_t rows) {
+    return print_of(x, rows * a->layer.out, 0);
+}
+
+/* Of gamma and u: backward reads no other. */
+static uint64_t print_of_weights(const nn_alone *a, const nn_alone_weights *w) {
+    int64_t block = a->model.config.groups * a->layer.out;
+    nn_norm_kind kind = a->model.config.norm;
+    uint64_t gamma = print_of(kind == NN_PAIR ? NULL : w->gamma, block, 0);
+    return print_of(kind == NN_GROUP ? w->u : NULL, block, gamma);
+}
+
+static fathom_status check_same(const nn_alone *a, const float *x, int64_t rows, const nn_alone_weights *weights) {
+    if (a->trained_rows == 0)
+        return fail(FATHOM_USAGE, "backward comes after a forward in training");
+    if (rows != a->trained_rows)
+        return fail(FATHOM_USAGE, "backward of %lld rows after a forward of %lld", (long long)rows,
+                    (long long)a->trained_rows);
+    TRY(check_weights(a, weights, true));
+    if (print_of_x(a, x, rows) != a->x_print)
+        return fail(FATHOM_USAGE, "backward does not belong to the last forward in training: x differs; a layer that "
+                                  "is used twice in a network needs a fathom_norm for each use");
+    if (print_of_weights(a, weights) != a->weights_print)
+        return fail(FATHOM_USAGE, "backward does not belong to the last forward in training: weight or lin_weight "
+                                  "differs; change them after backward");
+    return FATHOM_OK;
+}
+
 /* ---- forward and backward ---- */
 
 fathom_status nn_alone_forward(nn_alone *a, float *y, const float *x, int64_t rows, const nn_alone_weights *weights,
@@ -209,8 +265,11 @@ fathom_status nn_alone_forward(nn_alone *a, float *y, const float *x, int64_t ro
     TRY_OUT(bind_weights(&c, &a->layer.w, weights, groups, d));
     TRY_OUT(m->norm->forward(m, &pass, 0, (be_act){.drop = be_drop_make(0.0f, 0, 0, 0, 0)}));
     TRY_OUT(bring_back(&c));
-    if (training)
+    if (training) {
         a->trained_rows = rows;
+        a->x_print = print_of_x(a, x, rows);
+        a->weights_print = print_of_weights(a, weights);
+    }
 out:
     let_go(&c);
     return status;
@@ -232,21 +291,18 @@ static fathom_status give_gradients(const nn_alone *a, const nn_alone_gradients 
 fathom_status nn_alone_backward(nn_alone *a, float *gx, const nn_alone_gradients *gradients, const float *gy,
                                 const float *x, int64_t rows, const nn_alone_weights *weights) {
     nn_model *m = &a->model;
-    int64_t d = a->layer.out;
+    int64_t groups = m->config.groups, d = a->layer.out;
     call c = {.dev = m->dev};
     fathom_status status;
-    if (a->trained_rows == 0)
-        return fail(FATHOM_USAGE, "backward comes after a forward in training");
-    if (rows != a->trained_rows)
-        return fail(FATHOM_USAGE, "backward of %lld rows after a forward of %lld", (long long)rows,
-                    (long long)a->trained_rows);
-    TRY(check_weights(a, weights, true));
+    TRY(check_same(a, x, rows, weights));
     TRY(check_rows(a, gx, x, rows));
+    if (m->config.norm == NN_GROUP) /* of these rows: an evaluation of others may have come between */
+        m->gassign = be_view(a->rows, 2 * a->row_room * groups, rows, groups);
     if (gx != gy)
         memmove(gx, gy, be_floats(rows * d)); /* the norms turn the one into the other in place */
     TRY_OUT(bind(&c, &a->acts[0].z, x, NULL, rows, d));
     TRY_OUT(bind(&c, &m->flow, gx, gx, rows, d));
-    TRY_OUT(bind_weights(&c, &a->layer.w, weights, m->config.groups, d));
+    TRY_OUT(bind_weights(&c, &a->layer.w, weights, groups, d));
     TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = a->grads}));
     TRY_OUT(m->norm->backward(m, 0, NULL));
     TRY_OUT(bring_back(&c));

@@ -29,7 +29,8 @@ int64_t nn_alone_width(const nn_alone *norm);
 /* y = norm(x), rows x width each. Training: statistics of x, kept for backward; else the running ones. */
 fathom_status nn_alone_forward(nn_alone *norm, float *y, const float *x, int64_t rows, const nn_alone_weights *weights,
                                bool training);
-/* gx and the gradients are overwritten; x, rows and weights as in the last forward in training. */
+/* gx and the gradients are overwritten; x, rows and weights as in the last forward in training, by their content: else
+ * FATHOM_USAGE. */
 fathom_status nn_alone_backward(nn_alone *norm, float *gx, const nn_alone_gradients *gradients, const float *gy,
                                 const float *x, int64_t rows, const nn_alone_weights *weights);
 

@@ -496,8 +496,9 @@ FATHOM_API void fathom_norm_free(fathom_norm *norm);
  * backward, else the running estimates. `weights` NULL: there are none (pair norm). */
 FATHOM_API fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, int64_t rows,
                                              const fathom_norm_weights *weights, int training);
-/** gx = the gradient of x and, unless NULL, those of the parameters, given gy = that of y; all overwritten. x, rows and
- * weights are those of the last forward in training, before which this is FATHOM_USAGE. */
+/** gx = the gradient of x and, unless NULL, those of the parameters, given gy = that of y; all overwritten. The
+ * content of x, weight and lin_weight must be that of the last forward in training, else this is FATHOM_USAGE: its
+ * statistics would give a wrong gradient. Evaluations may come between, and backward may be called again. */
 FATHOM_API fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_norm_gradients *gradients,
                                               const float *gy, const float *x, int64_t rows,
                                               const fathom_norm_weights *weights);
