@@ -2,7 +2,8 @@
 #include "common.h"
 
 /* Computes: g' = g + decay w; m = beta1 m + (1 - beta1) g'; v = beta2 v + (1 - beta2) g'^2;
- * w -= lr (m / correct1) / (sqrt(v / correct2) + eps), correct = 1 - beta^step from the host.
+ * w -= lr (m / correct1) / (sqrt(v / correct2) + eps), correct = 1 - beta^step from the host. A second moment
+ * that overflows would freeze its weight: the weight becomes NaN, and the next loss with it.
  * Shapes: all 1 x len.   Launch: one item per parameter. */
 __kernel void adam(__global float *w, long wo, __global float *m, long mo, __global float *v, long vo,
                    __global const float *g, long go, ulong len, float lr, float beta1, float beta2, float eps,
@@ -16,5 +17,6 @@ __kernel void adam(__global float *w, long wo, __global float *m, long mo, __glo
     float second = beta2 * v[vo + at] + (1.0f - beta2) * grad * grad;
     m[mo + at] = first;
     v[vo + at] = second;
-    w[wo + at] = weight - lr * (first / correct1) / (sqrt(second / correct2) + eps);
+    float square = second / correct2, root = square <= FLT_MAX ? sqrt(square) : NAN;
+    w[wo + at] = weight - lr * (first / correct1) / (root + eps);
 }

@@ -92,6 +92,10 @@ fathom_status build_group_apply(case_job *job, const op_case *c) {
         alias(y, h);
     ref_group_apply(y->want, h->v, s->v, mean->v, var->v, gamma->v, beta->v, (double)EPS, (double)c->a, &act, c->n,
                     c->d, c->k);
+    if (c->flags & CASE_OVERFLOW) { /* of the last group */
+        var->v[c->k * c->d - 1] = f32(1e38);
+        want_overflow(y, c->d - 1);
+    }
     TRY(job_place(job));
     job->args.group_apply = (be_group_apply_args){.y = mat(y),
                                                   .h = mat(h),

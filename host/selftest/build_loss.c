@@ -82,6 +82,12 @@ fathom_status build_adam(case_job *job, const op_case *c) {
         shift_scale(g, 0, 1e-8);
     ref_adam(w->want, m->want, v->want, g->v, (double)args.lr, (double)args.beta1, (double)args.beta2, (double)args.eps,
              (double)args.decay, args.step, c->d);
+    if (c->flags & CASE_OVERFLOW) {
+        g->v[c->d - 1] = f32(1e22);
+        m->want[c->d - 1] = (double)(1 - args.beta1) * g->v[c->d - 1];
+        want_overflow(v, c->d - 1);
+        want_overflow(w, c->d - 1);
+    }
     TRY(job_place(job));
     args.w = mat(w);
     args.m = mat(m);

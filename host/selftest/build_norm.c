@@ -5,6 +5,7 @@
 #define EPS 1e-5f
 #define PAIR_EPS 1e-6f
 #define MOMENTUM 0.3f
+#define NO_VARIANCE 1e38 /* above VARIANCE_LIMIT */
 
 /* x with mean 1000, of the order 1e18 or with a constant column where the case says so. */
 static void shape_input(tensor *x, const op_case *c) {
@@ -60,6 +61,10 @@ fathom_status build_batch_apply(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS)
         alias(y, x);
     ref_batch_apply(y->want, x->v, mean->v, var->v, gamma->v, beta->v, (double)EPS, &act, c->n, c->d);
+    if (c->flags & CASE_OVERFLOW) {
+        var->v[c->d - 1] = f32(NO_VARIANCE);
+        want_overflow(y, c->d - 1);
+    }
     TRY(job_place(job));
     job->args.batch_apply = (be_batch_apply_args){.y = mat(y),
                                                   .x = mat(x),
@@ -82,6 +87,10 @@ fathom_status build_pair_apply(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS)
         alias(y, x);
     ref_pair_apply(y->want, x->v, mean->v, var->v, (double)PAIR_EPS, &act, c->n, c->d);
+    if (c->flags & CASE_OVERFLOW)
+        var->v[c->d - 1] = f32(NO_VARIANCE);
+    for (int64_t j = 0; c->flags & CASE_OVERFLOW && j < c->d; j++)
+        want_overflow(y, j);
     TRY(job_place(job));
     job->args.pair_apply =
         (be_pair_apply_args){.y = mat(y), .x = mat(x), .mean = mat(mean), .var = mat(var), .eps = PAIR_EPS, .act = act};

@@ -42,7 +42,8 @@ enum case_flags {
     CASE_ZERO_ROWS = 256, /* rows of zeros, or rows that are equal */
     CASE_NAN = 512,       /* NaN among the inputs */
     CASE_NONE = 1024,     /* nothing is selected: an empty set, a class without members */
-    CASE_HUGE = 2048      /* what is normalised is of the order 1e18: sums of plain squares overflow, r^3 underflows */
+    CASE_HUGE = 2048,     /* what is normalised is of the order 1e18: sums of plain squares overflow, r^3 underflows */
+    CASE_OVERFLOW = 4096  /* a variance or second moment that overflows must be seen in the result */
 };
 
 typedef struct op_case {

@@ -94,6 +94,11 @@ void shift_scale(tensor *t, double shift, double scale) {
 
 void round_to_float(tensor *t) { shift_scale(t, 0, 1); }
 
+void want_overflow(tensor *t, int64_t j) {
+    for (int64_t i = j; i < t->rows * t->cols; i += t->cols)
+        t->want[i] = (double)NAN;
+}
+
 void random_ints(tensor *t, int lo, int hi) {
     random_source source = draws(t);
     for (int64_t i = 0; i < t->cols; i++)

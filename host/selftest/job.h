@@ -70,6 +70,8 @@ void uniform(tensor *t, double lo, double hi);
 void shift_scale(tensor *t, double shift, double scale);
 void round_to_float(tensor *t);
 double f32(double value);
+/* From here on column j of the output must not be finite. */
+void want_overflow(tensor *t, int64_t j);
 static inline const double *values(const tensor *t) { return t ? t->v : NULL; }
 static inline double *wanted(tensor *t) { return t ? t->want : NULL; }
 

@@ -58,9 +58,11 @@ static fathom_status fail_numeric(const run *r, double loss, int64_t epoch) {
     if (r->folder.path && r->now.best_epoch > 0)
         snprintf(kept, sizeof kept, "; the best model so far, of epoch %" PRId64 ", is in the folder of the run",
                  r->now.best_epoch);
-    return fail(FATHOM_NUMERIC,
-                "the loss is %s in epoch %" PRId64 ": values are not finite, %s; try a smaller --lr or --lambda%s",
-                isnan(loss) ? "not a number" : "infinite", epoch, where, kept);
+    return fail(FATHOM_NUMERIC, "the loss is %s in epoch %" PRId64 ": values are not finite, %s; %s%s",
+                isnan(loss) ? "not a number" : "infinite", epoch, where,
+                epoch == 1 ? "the features are too large: scale them, or use --feature-norm row"
+                           : "try a smaller --lr or --lambda, or smaller features",
+                kept);
 }
 
 /* Runs epoch now.epoch + 1 and brings `now` and `e` up to it. */

@@ -70,13 +70,6 @@ INLINE vf distances(const float *x, const float *xt, int64_t stride, int64_t d, 
     return sum;
 }
 
-INLINE vf vf_sqrt(vf v) {
-    vf out = v;
-    for (int i = 0; i < VW; i++)
-        out[i] = sqrtf(v[i]);
-    return out;
-}
-
 INLINE vf fold(vf square, be_fold kind, float scale) {
     return kind == BE_FOLD_EUCLID    ? vf_sqrt(square)
            : kind == BE_FOLD_SQUARED ? square

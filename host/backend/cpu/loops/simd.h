@@ -18,6 +18,11 @@
 #include <immintrin.h>
 #define VW 8
 #else
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #define VW 4
 #endif
 
@@ -108,6 +113,23 @@ INLINE vf vf_max(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
 INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 #else
 INLINE vf vf_max(vf a, vf b) { return vf_pick(a > b, a, b); }
+#endif
+
+/* Rounded as sqrtf is, lane by lane. */
+#if defined(__AVX512F__)
+INLINE vf vf_sqrt(vf v) { return (vf)_mm512_sqrt_ps((__m512)v); }
+#elif defined(__AVX2__)
+INLINE vf vf_sqrt(vf v) { return (vf)_mm256_sqrt_ps((__m256)v); }
+#elif defined(__SSE2__)
+INLINE vf vf_sqrt(vf v) { return (vf)_mm_sqrt_ps((__m128)v); }
+#elif defined(__aarch64__)
+INLINE vf vf_sqrt(vf v) { return (vf)vsqrtq_f32((float32x4_t)v); }
+#else
+INLINE vf vf_sqrt(vf v) {
+    for (int i = 0; i < VW; i++)
+        v[i] = sqrtf(v[i]);
+    return v;
+}
 #endif
 
 /* v where y > 0, else 0. */
