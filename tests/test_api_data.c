@@ -234,7 +234,7 @@ static void the_embedded_graph_goes_round(void) {
 }
 
 static void wrong_arrays_are_refused(void) {
-    static const int64_t late[] = {1, 1, 3, 5, 6}, falling[] = {0, 3, 1, 5, 6};
+    static const int64_t late[] = {1, 1, 3, 5, 6}, falling[] = {0, 3, 1, 5, 6}, endless[] = {0, 2, 4, 6, INT64_MAX};
     static const int32_t outside[] = {1, 0, 2, 1, 4, 2}, wrong_labels[] = {0, 0, 1, -2}, few[] = {0, 0, 1, 7};
     static const int32_t twice[] = {0, 0}, far[] = {9};
     static const float nan_values[] = {1, NAN, 2, 1, 3, 0, 0, 1};
@@ -262,6 +262,13 @@ static void wrong_arrays_are_refused(void) {
     BUILD(USAGE, "feature_columns", a.feature_offsets = feature_offsets);
     BUILD(DATA, "features", a.feature_offsets = feature_offsets; a.feature_columns = feature_columns);
     BUILD(DATA, "not finite", a.values = nan_values);
+    BUILD(DATA, "features", a.features = INT64_MAX);
+    BUILD(DATA, "do not fit", a.nodes = INT32_MAX - 1; a.features = INT32_MAX);
+    BUILD(DATA, "do not fit", a.offsets = NULL; a.columns = NULL; a.edge_count = INT64_MAX; a.from = far; a.to = far);
+    BUILD(DATA, "do not fit", a.offsets = endless);
+    BUILD(DATA, "do not fit", a.feature_offsets = endless; a.feature_columns = feature_columns);
+    BUILD(DATA, "longer", a.test_count = INT64_MAX);
+    BUILD(DATA, "classes", a.classes = INT32_MAX);
     BUILD(DATA, "label -2", a.labels = wrong_labels);
     BUILD(DATA, "classes", a.labels = few; a.classes = 2);
     BUILD(DATA, "classes", a.classes = -1);
@@ -317,12 +324,36 @@ static void embeddings_are_measured_with_what_is_known(void) {
     FAILS(USAGE, fathom_measure(&m, device, NULL, 4, 2, NULL), "h is NULL");
     FAILS(USAGE, fathom_measure(&m, device, h, 3, 2, &a), "rows");
     FAILS(DATA, fathom_measure(&m, device, h, 0, 2, NULL), "0 x 2");
+    static const int64_t large[] = {INT64_MAX, INT64_MAX - 15, INT64_C(1) << 62, INT64_C(1) << 32, INT32_MAX};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        for (size_t j = 0; j < sizeof large / sizeof *large; j++) {
+            FAILS(DATA, fathom_measure(&m, device, h, large[i], large[j], NULL), "more than can be measured");
+            FAILS(USAGE, fathom_measure(&m, device, h, large[i], large[j], &a), "rows");
+        }
+    FAILS(DATA, fathom_measure(&m, device, h, 2, INT64_MAX, NULL), "more than can be measured");
+    FAILS(DATA, fathom_measure(&m, device, h, INT64_MAX, 2, NULL), "more than can be measured");
     const float bad[] = {1, INFINITY};
     FAILS(NUMERIC, fathom_measure(&m, device, bad, 1, 2, NULL), "not finite");
     m.definition = -1;
     FAILS(USAGE, fathom_measure(&m, device, h, 4, 2, NULL), "definition");
     m.size = 0;
     FAILS(USAGE, fathom_measure(&m, device, h, 4, 2, NULL), "size");
+}
+
+/* Classes without members cost nothing, whatever the largest label is. */
+static void a_large_label_is_measured_as_a_small_one(void) {
+    static const float h[] = {1, 0, 1, 0.1f, 0, 1, 0.1f, 1};
+    static const int32_t near[] = {0, 0, 1, 1}, far[] = {0, 0, 65535, 65535};
+    for (int32_t definition = 0; definition < 3; definition++) {
+        fathom_metrics small = {.size = sizeof small, .definition = definition}, large = small;
+        fathom_arrays a = {.size = sizeof a, .nodes = 4, .labels = near};
+        OK(fathom_measure(&small, device, h, 4, 2, &a));
+        a.labels = far;
+        OK(fathom_measure(&large, device, h, 4, 2, &a));
+        TEST_ASSERT_TRUE(small.group_distance_ratio == large.group_distance_ratio &&
+                         small.intra_group_distance == large.intra_group_distance);
+        TEST_ASSERT_EQUAL_INT64(65534, large.empty_classes - small.empty_classes);
+    }
 }
 
 static void nothing_is_left_behind(void) {
@@ -352,6 +383,7 @@ int main(void) {
     RUN_TEST(the_embedded_graph_goes_round);
     RUN_TEST(wrong_arrays_are_refused);
     RUN_TEST(embeddings_are_measured_with_what_is_known);
+    RUN_TEST(a_large_label_is_measured_as_a_small_one);
     RUN_TEST(nothing_is_left_behind);
     return support_end();
 }

@@ -233,7 +233,9 @@ static void what_is_refused(void) {
     w.size = 0;
     USAGE(fathom_norm_forward(norm, y, x, N, &w, 1), "size");
     w.size = sizeof w;
+    USAGE(fathom_norm_forward(norm, y, x, INT64_MAX, &w, 1), "rows");
     OK(fathom_norm_forward(norm, y, x, N, &w, 1));
+    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, INT64_MAX, &w), "rows");
     USAGE(fathom_norm_backward(norm, gx, NULL, y, x, N - 1, &w), "4 rows");
     USAGE(fathom_norm_backward(norm, NULL, NULL, y, x, N, &w), "gx is NULL");
     USAGE(fathom_norm_backward(norm, gx, NULL, NULL, x, N, &w), "gy is NULL");

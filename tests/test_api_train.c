@@ -237,6 +237,10 @@ static void wrong_training_is_refused(void) {
     bad.field = (value);          \
     FAILS(USAGE, fathom_train(&model, device, data, &bad), word)
     WRONG(model, 4, "model");
+    WRONG(layers, INT64_MAX, "layers");
+    WRONG(hidden, INT64_MAX, "hidden");
+    WRONG(groups, INT64_MAX, "groups");
+    WRONG(epochs, INT64_MAX, "epochs");
     WRONG(norm, -1, "norm");
     WRONG(preset, 3, "preset");
     WRONG(layers, 0, "layers");
@@ -334,6 +338,8 @@ static void wrong_files_are_refused(void) {
     o.model = -1;
     o.layers = 1000;
     FAILS(DATA, fathom_model_load(&model, group, &o), "convs.");
+    o.layers = INT64_MAX;
+    TEST_ASSERT_NOT_EQUAL_INT(FATHOM_OK, fathom_model_load(&model, group, &o));
     o.layers = 0;
     o.size = 1;
     FAILS(USAGE, fathom_model_load(&model, group, &o), "size");

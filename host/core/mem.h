@@ -35,6 +35,14 @@ fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t siz
     mem_new_bytes_raw((void **)(pointer), (size_t)(rows), (size_t)(cols), (size_t)(size), (what))
 fathom_status mem_new_bytes_raw(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
 
+/* More elements than this many no array has: 2^47 bytes of floats are what processors address. Sizes from outside are
+ * checked against it before they are multiplied. */
+#define MEM_ELEMENTS_MAX ((int64_t)1 << 45)
+/* Are both at least 0, and their product at most that? */
+static inline bool mem_fits(int64_t rows, int64_t cols) {
+    return rows >= 0 && cols >= 0 && (cols == 0 || rows <= MEM_ELEMENTS_MAX / cols);
+}
+
 /* For the many small pieces of a tree: as malloc gives them, neither zeroed nor on a cache line. */
 fathom_status mem_new_small(void **pointer, size_t bytes, const char *what);
 

@@ -13,6 +13,11 @@ static fathom_status check_sizes(const fathom_arrays *a) {
         return fail(FATHOM_DATA, HERE ": a graph of %" PRId64 " nodes; 1 to %d are possible", a->nodes, DATA_NODES_MAX);
     if (a->features < 0 || a->features > INT32_MAX)
         return fail(FATHOM_DATA, HERE ": %" PRId64 " features; 0 to %d are possible", a->features, INT32_MAX);
+    if (!a->feature_offsets && !mem_fits(a->nodes, a->features))
+        return fail(FATHOM_DATA, HERE ": %" PRId64 " x %" PRId64 " features do not fit in an address", a->nodes,
+                    a->features);
+    if (a->edge_count > MEM_ELEMENTS_MAX)
+        return fail(FATHOM_DATA, HERE ": %" PRId64 " edges do not fit in an address", a->edge_count);
     if (a->offsets && (a->from || a->to))
         return fail(FATHOM_USAGE, HERE ": the graph is given twice, as offsets and columns and as an edge list");
     if (!a->offsets != !a->columns || !a->from != !a->to || a->edge_count < 0 || (a->edge_count > 0 && !a->from))
@@ -39,6 +44,8 @@ static fathom_status check_csr(const char *what, const int64_t *offsets, const i
     for (int64_t r = 0; r < rows; r++)
         if (offsets[r + 1] < offsets[r])
             return fail(FATHOM_DATA, HERE ": offset %" PRId64 " of the %s is below the one before", r + 1, what);
+    if (offsets[rows] > MEM_ELEMENTS_MAX)
+        return fail(FATHOM_DATA, HERE ": %" PRId64 " entries of the %s do not fit in an address", offsets[rows], what);
     for (int64_t e = 0; e < offsets[rows]; e++)
         if (columns[e] < 0 || columns[e] >= cols)
             return fail(FATHOM_DATA, HERE ": entry %" PRId64 " of the %s is column %" PRId32 ", outside 0..%" PRId64, e,

@@ -13,15 +13,15 @@
 #include "metrics/parts.h"
 
 typedef struct classes {
-    int32_t all, count; /* of them with members */
-    const int32_t *labels;
-    int64_t *size;
+    int32_t count;   /* classes with members */
+    int32_t *labels; /* of each row: 0 to count - 1, or -1 */
+    int64_t *size;   /* rows of each class, at least one */
     int64_t labelled;
-    double *sum; /* all x all: sums of distances between rows of class a and rows of class b */
+    double *sum; /* count x count: sums of distances between rows of class a and rows of class b */
 } classes;
 
 static double pair_mean(const classes *c, int32_t a, int32_t b) {
-    return c->sum[(int64_t)a * c->all + b] / ((double)c->size[a] * (double)c->size[b]);
+    return c->sum[(int64_t)a * c->count + b] / ((double)c->size[a] * (double)c->size[b]);
 }
 
 /* ---- sums of squared distances of unit rows, in O(n d) ---- */
@@ -30,8 +30,8 @@ static fathom_status squared_sums(classes *c, const metrics_rows *rows) {
     int64_t d = rows->d;
     double *mean = NULL, *spread = NULL;
     fathom_status status;
-    TRY_OUT(mem_new(&mean, c->all, d, sizeof *mean, "class means"));
-    TRY_OUT(mem_new(&spread, c->all, 1, sizeof *spread, "class spreads"));
+    TRY_OUT(mem_new(&mean, c->count, d, sizeof *mean, "class means"));
+    TRY_OUT(mem_new(&spread, c->count, 1, sizeof *spread, "class spreads"));
     for (int64_t v = 0; v < rows->n; v++)
         for (int64_t j = 0; j < d && c->labels[v] >= 0; j++)
             mean[c->labels[v] * d + j] += (double)rows->unit[v * d + j] / (double)c->size[c->labels[v]];
@@ -40,14 +40,15 @@ static fathom_status squared_sums(classes *c, const metrics_rows *rows) {
             double off = (double)rows->unit[v * d + j] - mean[c->labels[v] * d + j];
             spread[c->labels[v]] += off * off / (double)c->size[c->labels[v]];
         }
-    for (int32_t a = 0; a < c->all; a++)
-        for (int32_t b = 0; b < c->all; b++) {
+    for (int32_t a = 0; a < c->count; a++)
+        for (int32_t b = 0; b < c->count; b++) {
             double apart = 0;
             for (int64_t j = 0; j < d; j++) {
                 double off = mean[a * d + j] - mean[b * d + j];
                 apart += off * off;
             }
-            c->sum[(int64_t)a * c->all + b] = (spread[a] + spread[b] + apart) * (double)c->size[a] * (double)c->size[b];
+            c->sum[(int64_t)a * c->count + b] =
+                (spread[a] + spread[b] + apart) * (double)c->size[a] * (double)c->size[b];
         }
 out:
     mem_free(mean);
@@ -62,20 +63,20 @@ static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat
     be_buf *buf = NULL;
     float *part = NULL;
     fathom_status status;
-    TRY_OUT(mem_new(&part, step, c->all, sizeof *part, "distances"));
-    TRY_OUT(be_alloc(rows->dev, &buf, be_floats(step * c->all + n), "distances"));
-    be_ints labels = be_int_view(buf, step * c->all, n);
+    TRY_OUT(mem_new(&part, step, c->count, sizeof *part, "distances"));
+    TRY_OUT(be_alloc(rows->dev, &buf, be_floats(step * c->count + n), "distances"));
+    be_ints labels = be_int_view(buf, step * c->count, n);
     TRY_OUT(be_upload(rows->dev, buf, be_floats(labels.off), c->labels, be_floats(n)));
     for (int64_t first = 0; first < n; first += step) {
         int64_t count = first + step < n ? step : n - first;
-        be_mat out = be_view(buf, 0, count, c->all);
+        be_mat out = be_view(buf, 0, count, c->count);
         TRY_OUT(be_pair_fold(
             rows->dev,
             &(be_pair_fold_args){.out = out, .x = x, .labels = labels, .kind = BE_FOLD_EUCLID, .first = first}));
-        TRY_OUT(be_download(rows->dev, part, buf, 0, be_floats(count * c->all)));
+        TRY_OUT(be_download(rows->dev, part, buf, 0, be_floats(count * c->count)));
         for (int64_t i = 0; i < count; i++)
-            for (int32_t b = 0; b < c->all && c->labels[first + i] >= 0; b++)
-                c->sum[(int64_t)c->labels[first + i] * c->all + b] += scale * (double)part[i * c->all + b];
+            for (int32_t b = 0; b < c->count && c->labels[first + i] >= 0; b++)
+                c->sum[(int64_t)c->labels[first + i] * c->count + b] += scale * (double)part[i * c->count + b];
     }
 out:
     be_free(rows->dev, buf);
@@ -87,29 +88,26 @@ out:
 
 static double inside(const classes *c) {
     double sum = 0;
-    for (int32_t a = 0; a < c->all; a++)
-        if (c->size[a])
-            sum += pair_mean(c, a, a);
+    for (int32_t a = 0; a < c->count; a++)
+        sum += pair_mean(c, a, a);
     return sum / c->count;
 }
 
 static double between(const classes *c) { /* mean over the pairs a < b */
     double sum = 0;
-    for (int32_t a = 0; a < c->all; a++)
-        for (int32_t b = a + 1; b < c->all; b++)
-            if (c->size[a] && c->size[b])
-                sum += pair_mean(c, a, b);
+    for (int32_t a = 0; a < c->count; a++)
+        for (int32_t b = a + 1; b < c->count; b++)
+            sum += pair_mean(c, a, b);
     return sum / (0.5 * c->count * (c->count - 1));
 }
 
 static double to_others(const classes *c) { /* pyg: each class against all other labelled rows */
     double sum = 0;
-    for (int32_t a = 0; a < c->all; a++) {
+    for (int32_t a = 0; a < c->count; a++) {
         double distances = 0;
-        for (int32_t b = 0; b < c->all; b++)
-            distances += a != b ? c->sum[(int64_t)a * c->all + b] : 0;
-        if (c->size[a])
-            sum += distances / ((double)c->size[a] * (double)(c->labelled - c->size[a]));
+        for (int32_t b = 0; b < c->count; b++)
+            distances += a != b ? c->sum[(int64_t)a * c->count + b] : 0;
+        sum += distances / ((double)c->size[a] * (double)(c->labelled - c->size[a]));
     }
     return sum / ((double)(c->count - 1) * (double)(c->count - 1));
 }
@@ -136,33 +134,52 @@ static void define(metrics_values *values, const classes *c, metrics_definition 
     values->group_distance_ratio = ratio_of(values->inter_group_distance, intra, outer);
 }
 
-fathom_status metrics_group_distance(metrics_values *values, const metrics_rows *rows, const metrics_input *in,
-                                     metrics_definition definition) {
-    classes c = {.all = in->classes, .labels = in->labels};
+/* Numbers the classes that have members 0, 1, ... in the order of their labels: a label of 65535 among four nodes costs
+ * what a label of 3 does. */
+static fathom_status count_members(classes *c, const metrics_input *in) {
+    int32_t *number = NULL;
     fathom_status status;
-    TRY_OUT(mem_new(&c.size, c.all, 1, sizeof *c.size, "class sizes"));
-    TRY_OUT(mem_new(&c.sum, c.all, c.all, sizeof *c.sum, "class distances"));
+    TRY_OUT(mem_new(&number, in->classes, 1, sizeof *number, "class numbers"));
+    TRY_OUT(mem_new(&c->labels, in->nodes, 1, sizeof *c->labels, "class of each node"));
     for (int64_t v = 0; v < in->nodes; v++) {
-        if (in->labels[v] >= c.all) {
-            status = fail(FATHOM_DATA, "node %lld has label %d of %d classes", (long long)v, in->labels[v], c.all);
+        if (in->labels[v] >= in->classes) {
+            status =
+                fail(FATHOM_DATA, "node %lld has label %d of %d classes", (long long)v, in->labels[v], in->classes);
             goto out;
         }
-        if (in->labels[v] >= 0) {
-            c.size[in->labels[v]]++;
-            c.labelled++;
-        }
+        if (in->labels[v] >= 0)
+            number[in->labels[v]] = 1;
     }
-    for (int32_t a = 0; a < c.all; a++)
-        c.count += c.size[a] > 0;
-    values->empty_classes = c.all - c.count;
+    for (int32_t a = 0; a < in->classes; a++)
+        number[a] = number[a] ? c->count++ : -1;
+    TRY_OUT(mem_new(&c->size, c->count, 1, sizeof *c->size, "class sizes"));
+    for (int64_t v = 0; v < in->nodes; v++) {
+        c->labels[v] = in->labels[v] < 0 ? -1 : number[in->labels[v]];
+        if (c->labels[v] >= 0)
+            c->size[c->labels[v]]++;
+        c->labelled += c->labels[v] >= 0;
+    }
+out:
+    mem_free(number);
+    return status;
+}
+
+fathom_status metrics_group_distance(metrics_values *values, const metrics_rows *rows, const metrics_input *in,
+                                     metrics_definition definition) {
+    classes c = {0};
+    fathom_status status;
+    TRY_OUT(count_members(&c, in));
+    values->empty_classes = in->classes - c.count;
+    TRY_OUT(mem_new(&c.sum, c.count, c.count, sizeof *c.sum, "class distances"));
     if (definition == METRICS_AUTHORS)
         TRY_OUT(squared_sums(&c, rows));
-    else if (definition == METRICS_PYG)
+    else if (c.count > 0 && definition == METRICS_PYG)
         TRY_OUT(euclidean_sums(&c, rows, rows->raw_dev, rows->scale));
-    else
+    else if (c.count > 0)
         TRY_OUT(euclidean_sums(&c, rows, rows->unit_dev, 1));
     define(values, &c, definition);
 out:
+    mem_free(c.labels);
     mem_free(c.size);
     mem_free(c.sum);
     return status;

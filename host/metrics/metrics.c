@@ -90,6 +90,9 @@ static fathom_status check(const metrics_input *in) {
     if (in->nodes < 1 || in->width < 1)
         return fail(FATHOM_DATA, "representations of %lld x %lld have no metrics", (long long)in->nodes,
                     (long long)in->width);
+    if (in->nodes > INT32_MAX || in->width > INT32_MAX || !mem_fits(in->nodes, in->width))
+        return fail(FATHOM_DATA, "representations of %lld x %lld are more than can be measured", (long long)in->nodes,
+                    (long long)in->width);
     for (int64_t i = 0; i < in->nodes * in->width; i++)
         if (!isfinite(in->h[i]))
             return fail(FATHOM_NUMERIC, "the representation of node %lld is not finite in column %lld",

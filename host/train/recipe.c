@@ -5,6 +5,8 @@
 
 #include "train/train.h"
 
+#define EPOCHS_MAX 1000000000 /* as many as recipes take */
+
 /* Rows of the tables. embedded and karate are small citation-like graphs and use Cora's. */
 typedef enum row { CORA, CITESEER, PUBMED, COAUTHOR, OTHER, ROWS } row;
 
@@ -107,5 +109,7 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         return fail(FATHOM_USAGE, "the weight decay must be at least 0, not %g", c->weight_decay);
     if (c->epochs < 1 || c->patience < 0 || c->eval_every < 1 || c->checkpoint_every < 1)
         return fail(FATHOM_USAGE, "epochs, eval-every and checkpoint-every must be at least 1, patience at least 0");
+    if (c->epochs > EPOCHS_MAX)
+        return fail(FATHOM_USAGE, "epochs must be at most %d, not %lld", EPOCHS_MAX, (long long)c->epochs);
     return nn_config_check(&c->net);
 }
