@@ -78,6 +78,22 @@ expect_exit 4 "$FATHOM" data get embedded
 expect_exit 4 env FATHOM_MIRROR="$PWD/nowhere" "$FATHOM" data get pubmed
 grep -q "nowhere/ind.pubmed.x cannot be reached (No such file or directory)" err || fail "empty mirror: $(cat err)"
 
+# --- a server that only drips is given up, and what came is kept
+mkdir drops && head -c 20000 /dev/zero >drops/ind.cora.x
+python3 "$SOURCE_DIR/tests/support/mirror.py" drops drip.port >drip.requests 2>server.err &
+server=$!
+trap 'kill $server 2>/dev/null || true' EXIT
+for _ in $(seq 100); do [ -s drip.port ] && break || sleep 0.1; done
+expect_exit 4 timeout 60 env FATHOM_FETCH_SECONDS=2 FATHOM_MIRROR="http://127.0.0.1:$(cat drip.port)/drip" "$FATHOM" data get cora --to dripped
+grep -q 'cut off after [0-9]* bytes (.*); the same command goes on from there' err || fail "a server that drips: $(cat err)"
+[ -s dripped/ind.cora.x.part ] || fail "what dripped is not kept"
+same "$(sort -u drip.requests | wc -l)" 1 "a server that drips is asked once"
+for value in 0 x 2x -1 99999999999999999999; do
+    expect_exit 2 env FATHOM_FETCH_SECONDS=$value FATHOM_MIRROR="$PWD/drops" "$FATHOM" data get cora --to dripped
+    grep -q "FATHOM_FETCH_SECONDS=$value is not a number of seconds" err || fail "$value seconds: $(cat err)"
+done
+kill $server
+
 shared=${FATHOM_SHARED:-$SOURCE_DIR/../shared}/datasets
 [ -d "$shared/planetoid" ] || {
     echo "the downloads themselves were not tried: the benchmark data sets are not beside the source tree"

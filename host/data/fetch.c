@@ -21,6 +21,8 @@
 #include "data/known.h"
 
 #define TRIES 4                           /* of a transfer that moves forward */
+#define SLOW 1000                         /* bytes a second: less, for so long, and the server is given up */
+#define SLOW_SECONDS 30                   /* FATHOM_FETCH_SECONDS says otherwise */
 #define UNPINNED_MAX ((int64_t)256 << 20) /* of a file whose size is not pinned */
 
 typedef struct transfer {
@@ -31,8 +33,9 @@ typedef struct transfer {
     FILE *out;
     int64_t before, limit; /* bytes that were here; the most that may come */
     bool too_large, stopped;
-    bool mirror; /* the user's own: plain http is allowed */
-    bool cached; /* goes into the cache: for the user alone */
+    long patience; /* seconds below SLOW */
+    bool mirror;   /* the user's own: plain http is allowed */
+    bool cached;   /* goes into the cache: for the user alone */
     data_progress progress;
     data_progress_hook hook;
     void *user;
@@ -108,8 +111,8 @@ static fathom_status set_up(CURL *curl, transfer *t, char *error) {
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, t->patience);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom/" FATHOM_VERSION_STRING);
 #if LIBCURL_VERSION_NUM >= 0x075500
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, t->mirror ? "http,https" : "https");
@@ -148,7 +151,8 @@ static fathom_status judge(CURL *curl, transfer *t, CURLcode code, const char *e
         return unreachable(t, why);
     if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_OPERATION_TIMEDOUT ||
         code == CURLE_GOT_NOTHING) {
-        *again = size_of(t->part) > t->before;
+        /* a server that only drips is not asked again */
+        *again = size_of(t->part) - t->before > (code == CURLE_OPERATION_TIMEDOUT ? SLOW * t->patience : 0);
         return fail(FATHOM_DATA, "%s: cut off after %" PRId64 " bytes (%s); the same command goes on from there",
                     t->url, size_of(t->part), why);
     }
@@ -265,6 +269,18 @@ static fathom_status get_file(transfer *t) {
     return FATHOM_OK;
 }
 
+static fathom_status take_patience(transfer *t) {
+    const char *text = getenv("FATHOM_FETCH_SECONDS");
+    char *end;
+    t->patience = SLOW_SECONDS;
+    if (!text || !text[0])
+        return FATHOM_OK;
+    t->patience = strtol(text, &end, 10);
+    if (*end || t->patience < 1 || t->patience > 86400)
+        return fail(FATHOM_USAGE, "FATHOM_FETCH_SECONDS=%.40s is not a number of seconds from 1 to 86400", text);
+    return FATHOM_OK;
+}
+
 static fathom_status name_places(transfer *t, const char *folder) {
     const char *mirror = getenv("FATHOM_MIRROR");
     TRY(data_text(&t->path, "%s/%s", folder, t->file->name));
@@ -288,7 +304,9 @@ static fathom_status get_all(const char *name, const known_file *files, int coun
     for (int i = 0; i < count; i++) {
         transfer t = {.file = &files[i], .set = name, .cached = cached, .hook = hook, .user = user};
         t.progress = (data_progress){.file = files[i].name, .file_number = i + 1, .file_count = count};
-        fathom_status status = name_places(&t, folder);
+        fathom_status status = take_patience(&t);
+        if (status == FATHOM_OK)
+            status = name_places(&t, folder);
         if (status == FATHOM_OK)
             status = get_file(&t);
         mem_free(t.path);

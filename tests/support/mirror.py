@@ -6,6 +6,7 @@
 /stuck/F    the first 100 bytes, and never more, whatever is asked       /large/F  more bytes than the file has
 /norange/F  like cut, but a range is answered with the whole file from its start, which then is not cut
 /tofile/F   sent on to file:// of it      /toftp/F     sent on to ftp://
+/drip/F     a byte every quarter of a second
 Ends by itself after five minutes.
 """
 import http.server
@@ -68,11 +69,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             seen.add(name)
         if mode == "stuck":
             rest = rest[:100] if begin == 0 else b""
-        if mode == "slow":
-            for i in range(0, len(rest), 65536):
-                self.wfile.write(rest[i:i + 65536])
+        if mode in ("slow", "drip"):
+            size, pause = (65536, 0.05) if mode == "slow" else (1, 0.25)
+            for i in range(0, len(rest), size):
+                self.wfile.write(rest[i:i + size])
                 self.wfile.flush()
-                time.sleep(0.05)
+                time.sleep(pause)
         else:
             self.wfile.write(rest)
         self.close_connection = True
