@@ -195,7 +195,7 @@ static fathom_status check_rows(const nn_alone *a, const float *out, const float
  * lower ones. Not meant against an adversary. */
 static uint64_t print_of(const float *array, int64_t count, uint64_t seed) {
     uint64_t state[PRINT_WORDS], words[PRINT_WORDS];
-    const int64_t step = (int64_t)(sizeof words / sizeof *array);
+    const int64_t step = PRINT_WORDS * 2; /* floats: two in a word */
     for (int i = 0; i < PRINT_WORDS; i++)
         state[i] = seed + (uint64_t)i;
     for (int64_t at = 0; array && at < count; at += step) {
