@@ -64,13 +64,55 @@ expect_exit 0 "$FATHOM" train --out broken --resume --quiet --threads 1
 cmp whole/model.safetensors broken/model.safetensors || fail "the resumed run has another model"
 cmp whole/state.safetensors broken/state.safetensors || fail "the resumed run has another state"
 [ "$(lines whole)" = "$(lines broken)" ] || fail "the resumed run has other epochs"
-"$FATHOM" train --epochs 100000 --layers 30 --threads 1 --json --quiet --out once >out 2>err &
+"$FATHOM" train --epochs 100000 --layers 30 --threads 1 --json --quiet --checkpoint-every 1 --out once >out 2>err &
 pid=$!
-await once/epochs.jsonl
+await once/state.safetensors
 kill -INT "$pid"
 got=0 && wait "$pid" || got=$?
 same "$got" 130 "exit code after Ctrl-C with --json"
 same "$(field "d['status'], d['error']['code']" out)" "('interrupted', 130)" "status after Ctrl-C"
+
+# --- a closed terminal (SIGHUP, more than once) saves as SIGTERM does; under nohup nothing happens
+if env --default-signal=HUP true 2>/dev/null; then
+    env --default-signal=HUP "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --quiet --checkpoint-every 2 --out hung >out 2>err &
+    pid=$!
+    await hung/state.safetensors
+    kill -HUP "$pid" && kill -HUP "$pid" 2>/dev/null || true
+    got=0 && wait "$pid" || got=$?
+    same "$got" 130 "exit code after SIGHUP"
+    grep -q 'interrupted after epoch .*--resume goes on' err || fail "SIGHUP says: $(cat err)"
+    same "$(wc -l <hung/epochs.jsonl)" "$(field "d['result']['epochs']" hung/run.json)" "epochs saved after SIGHUP"
+    (trap '' HUP && exec "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --quiet --checkpoint-every 2 --out ignored >/dev/null 2>err) &
+    pid=$!
+    await ignored/state.safetensors
+    kill -HUP "$pid" && sleep 0.3 && kill -TERM "$pid" || fail "SIGHUP ends a run under nohup: $(cat err)"
+    got=0 && wait "$pid" || got=$?
+    same "$got" 130 "exit code after SIGTERM"
+else
+    echo "env has no --default-signal: SIGHUP was not tried"
+fi
+
+# --- Ctrl-C before the first result: no table of dashes; while measuring: at once, and the result stands without metrics
+"$FATHOM" train --lambda auto --layers 300 --threads 1 --out searching >out 2>err &
+pid=$!
+await searching/run.json
+kill -INT "$pid"
+got=0 && wait "$pid" || got=$?
+same "$got" 130 "exit code after Ctrl-C in the search for lambda"
+grep -q 'interrupted before the first epoch' err || fail "Ctrl-C in the search says: $(cat err)"
+[ ! -s out ] || fail "Ctrl-C before the first result prints: $(cat out)"
+expect_exit 0 "$FATHOM" data make sbm --nodes 120000 --classes 3 --edges 200000 --features 8 --density 1 -o wide.npz
+"$FATHOM" train --data wide.npz --split random:9,9 --norm none --layers 2 --hidden 4 --epochs 2 --threads 1 --json --out measured >out 2>err &
+pid=$!
+for _ in $(seq 1500); do
+    ! grep -q 'measuring over-smoothing' err && kill -0 "$pid" 2>/dev/null || break
+    sleep 0.02
+done
+kill -TERM "$pid"
+got=0 && wait "$pid" || got=$?
+same "$got" 130 "exit code after SIGTERM while measuring"
+same "$(field "d['status'], d['result']['epochs'], d['result']['test_accuracy'] > 0, d['result']['mean_average_distance']" out)" \
+    "('interrupted', 2, True, None)" "what a run has that was stopped while it was measured"
 
 # --- Ctrl-C twice: at once, and what is on the disk is whole
 "$FATHOM" train --layers 600 --threads 1 --out twice --quiet >/dev/null 2>&1 &

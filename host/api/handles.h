@@ -60,6 +60,10 @@ void api_unlock(fathom_device *device);
 /* fathom_device_open with all that a back end can be told. */
 fathom_status api_open(fathom_device **device, const char *word, const be_options *how);
 
+/* fathom_train that also ends when *stop (NULL: never) becomes not 0, between epochs and outside of them. */
+fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
+                        const fathom_train_options *options, const volatile sig_atomic_t *stop);
+
 int32_t api_feature_norm(data_norm norm); /* as a fathom_feature_norm */
 void api_give_device(fathom_device_info *to, const be_info *from);
 fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics);

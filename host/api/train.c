@@ -170,8 +170,9 @@ static fathom_status write_record(fathom_model *model, const train_config *confi
     return printed;
 }
 
-static fathom_status run(training *t, fathom_device *device, const data_set *set) {
-    train_hooks hooks = {.user = t, .epoch = on_epoch, .note = on_note, .finished = on_finish, .stop = &t->stop};
+static fathom_status run(training *t, fathom_device *device, const data_set *set, const volatile sig_atomic_t *stop) {
+    train_hooks hooks = {
+        .user = t, .epoch = on_epoch, .note = on_note, .finished = on_finish, .stop = stop ? stop : &t->stop};
     train_result *result = NULL;
     fathom_status status = train_run(&result, t->config, set, device->dev, &hooks);
     if (!result || !t->model) {
@@ -187,6 +188,11 @@ static fathom_status run(training *t, fathom_device *device, const data_set *set
 
 fathom_status fathom_train(fathom_model **model, fathom_device *device, const fathom_data *data,
                            const fathom_train_options *options) {
+    return api_train(model, device, data, options, NULL);
+}
+
+fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
+                        const fathom_train_options *options, const volatile sig_atomic_t *stop) {
     fathom_train_options full = {0};
     train_config config;
     NEED(model);
@@ -199,7 +205,7 @@ fathom_status fathom_train(fathom_model **model, fathom_device *device, const fa
     config.threads = device->threads;
     training t = {.options = &full, .config = &config};
     api_lock(device);
-    fathom_status status = run(&t, device, data->set);
+    fathom_status status = run(&t, device, data->set, stop);
     api_unlock(device);
     if (status == FATHOM_OK || status == FATHOM_INTERRUPTED)
         *model = t.model;

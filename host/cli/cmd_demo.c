@@ -82,7 +82,7 @@ static fathom_status train_one(struct outcome *to, fathom_norm_kind norm, const 
     options.seed = (uint64_t)o->choice.seed;
     watch_training(&options);
     TRY(say_network(&options, data, device));
-    fathom_status status = fathom_train(&to->model, device, data, &options);
+    fathom_status status = api_train(&to->model, device, data, &options, watch_signals());
     progress_end();
     TRY(status);
     TRY(fathom_model_result(to->model, &to->result));

@@ -93,13 +93,16 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
     fathom_metrics metrics = {.size = sizeof metrics};
     fathom_data_info info = {.size = sizeof info};
     TRY(fathom_model_result(model, &r));
+    if (r.best_epoch == 0) /* interrupted before there was a result */
+        return FATHOM_OK;
     TRY(fathom_model_metrics(model, &metrics));
     TRY(fathom_data_describe(data, &info));
     printf("%s%-26s %10s%s   validation %s, training %s, after epoch %" PRId64 " of %" PRId64 "%s\n",
            style(stdout, STYLE_BOLD), "test accuracy", percent_text(r.test_accuracy), style(stdout, STYLE_PLAIN),
            percent_text(r.val_accuracy), percent_text(r.train_accuracy), r.best_epoch, r.epochs,
            r.stopped_early ? ", stopped early" : "");
-    print_metrics(&metrics);
+    if (!r.interrupted) /* who interrupts does not wait for them */
+        print_metrics(&metrics);
     if (r.candidates > 0)
         printf("%-26s %10g   of %d candidates, on %d validation nodes\n", "lambda", r.lambda, r.candidates,
                (int)info.val_count);
@@ -222,7 +225,7 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
     TRY(say_data(data));
     TRY(say_network(options, data, device));
     watch_training(options);
-    fathom_status status = fathom_train(&model, device, data, options);
+    fathom_status status = api_train(&model, device, data, options, watch_signals());
     progress_end();
     if (model && o->common.json) {
         print_json_text(fathom_model_record(model));
@@ -263,7 +266,7 @@ const struct verb verb_train = {
     "train",
     "train a network, and measure how over-smoothed it is",
     "Without options: the embedded graph, a GCN of 15 layers with group norm.\n"
-    "Ctrl-C once finishes the epoch and saves; twice stops at once.\n"
+    "Ctrl-C, SIGTERM or SIGHUP finish the epoch and save; Ctrl-C twice stops at once.\n"
     "\n"
     "Presets (each sets what is not given):\n"
     "  authors  momentum 0.3, a bias in the assignment to groups, 10 groups,\n"

@@ -8,19 +8,22 @@
 
 /* ---- Ctrl-C ---- */
 
-static volatile sig_atomic_t stops;
+static volatile sig_atomic_t stops, asked;
 
+/* A closed terminal may send SIGHUP more than once, and SIGTERM beside it: none of them is somebody's impatience. */
 static void on_signal(int number) {
-    (void)number;
-    if (stops++)
+    stops = 1;
+    if (number != SIGHUP && asked++)
         _exit(FATHOM_INTERRUPTED); /* files are replaced whole, so what is on the disk is good */
 }
 
 static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* ignored: nohup, which is obeyed */
+        sigaction(SIGHUP, &action, NULL);
 }
 
 /* ---- progress ---- */

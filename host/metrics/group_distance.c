@@ -70,6 +70,7 @@ static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat
     for (int64_t first = 0; first < n; first += step) {
         int64_t count = first + step < n ? step : n - first;
         be_mat out = be_view(buf, 0, count, c->count);
+        TRY_OUT(metrics_go_on(rows->stop));
         TRY_OUT(be_pair_fold(
             rows->dev,
             &(be_pair_fold_args){.out = out, .x = x, .labels = labels, .kind = BE_FOLD_EUCLID, .first = first}));

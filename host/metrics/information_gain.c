@@ -20,6 +20,7 @@ typedef struct kernel {
     be_csr a, at;
     be_mat val, sq;
     be_ints groups_of;
+    const volatile sig_atomic_t *stop;
 } kernel;
 
 static void argmax_rows(int32_t *z, int64_t *size, const metrics_input *in) {
@@ -117,6 +118,7 @@ static fathom_status sum_logs(double *all, double *own, const kernel *k, const i
     TRY_OUT(be_alloc(k->dev, &buf, be_floats(step * k->groups), "kernel sums"));
     for (int64_t first = 0; first < k->n; first += step) {
         int64_t count = first + step < k->n ? step : k->n - first;
+        TRY_OUT(metrics_go_on(k->stop));
         TRY_OUT(fold(k, be_view(buf, 0, count, k->groups), first));
         TRY_OUT(be_download(k->dev, part, buf, 0, be_floats(count * k->groups)));
         for (int64_t i = 0; i < count; i++) {
@@ -136,7 +138,7 @@ out:
 
 fathom_status metrics_information_gain(double *gain, be_device *dev, const metrics_input *in) {
     const data_features *x = in->features;
-    kernel k = {.dev = dev, .n = in->nodes, .groups = in->width};
+    kernel k = {.dev = dev, .n = in->nodes, .groups = in->width, .stop = in->stop};
     int32_t *z = NULL;
     int64_t *size = NULL;
     double all, own;

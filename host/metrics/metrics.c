@@ -19,6 +19,10 @@ void metrics_none(metrics_values *values, metrics_definition definition) {
 #undef X
 }
 
+fathom_status metrics_go_on(const volatile sig_atomic_t *stop) {
+    return stop && *stop ? fail(FATHOM_INTERRUPTED, "interrupted while measuring over-smoothing") : FATHOM_OK;
+}
+
 int64_t metrics_step(int64_t n) {
     int64_t rows = METRICS_PAIRS / n;
     return rows < 1 ? 1 : rows < n ? rows : n;
@@ -108,7 +112,7 @@ static fathom_status check(const metrics_input *in) {
 
 fathom_status metrics_compute(metrics_values *values, be_device *dev, const metrics_input *in,
                               metrics_definition definition) {
-    metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h};
+    metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h, .stop = in->stop};
     fathom_status status;
     metrics_none(values, definition);
     TRY(check(in));

@@ -7,6 +7,8 @@
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
 
+#include <signal.h>
+
 #include "backend/backend.h"
 #include "data/data.h"
 
@@ -32,8 +34,9 @@ typedef struct metrics_input {
     const float *h;        /* n x d representations, raw */
     const int32_t *labels; /* n, -1 = none; NULL: no group distances */
     int32_t classes;
-    const data_features *features; /* as loaded; NULL: no information gain */
-    const data_graph *graph;       /* NULL: no Dirichlet energies */
+    const data_features *features;     /* as loaded; NULL: no information gain */
+    const data_graph *graph;           /* NULL: no Dirichlet energies */
+    const volatile sig_atomic_t *stop; /* not 0: no further launch, return FATHOM_INTERRUPTED; may be NULL */
 } metrics_input;
 
 /* Nothing known yet. */

@@ -16,7 +16,11 @@ typedef struct metrics_rows {
     be_buf *buf;
     be_mat raw_dev, unit_dev, norm_dev; /* n x d, n x d, 1 x n */
     double scale;                       /* raw = scale raw_dev, a power of two: squares of raw_dev fit in a float */
+    const volatile sig_atomic_t *stop;  /* that of metrics_input */
 } metrics_rows;
+
+/* Asked before each launch. */
+fathom_status metrics_go_on(const volatile sig_atomic_t *stop);
 
 /* Rows of a launch, so that rows * n stays below METRICS_PAIRS. */
 int64_t metrics_step(int64_t n);

@@ -60,6 +60,7 @@ fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
     TRY_OUT(be_alloc(rows->dev, &buf, be_floats(2 * step), "distances"));
     for (int64_t first = 0; first < n; first += step) {
         int64_t count = first + step < n ? step : n - first;
+        TRY_OUT(metrics_go_on(rows->stop));
         TRY_OUT(be_mad_fold(rows->dev, &(be_mad_fold_args){.sum = be_vector(buf, 0, count),
                                                            .count = be_int_view(buf, step, count),
                                                            .x = rows->unit_dev,

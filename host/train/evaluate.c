@@ -51,16 +51,22 @@ fathom_status train_score(train_scores *scores, nn_model *model, const data_set 
     return FATHOM_OK;
 }
 
-fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
-                             metrics_definition definition) {
-    TRY(train_score(scores, model, set, dev));
+fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
+                            const volatile sig_atomic_t *stop) {
     metrics_input in = {.nodes = set->graph.nodes,
                         .width = set->classes,
                         .h = scores->logits,
                         .labels = set->labels,
                         .classes = set->classes,
                         .features = &set->features,
-                        .graph = &set->graph};
+                        .graph = &set->graph,
+                        .stop = stop};
     metrics_none(&scores->metrics, definition);
     return scores->finite ? metrics_compute(&scores->metrics, dev, &in, definition) : FATHOM_OK;
+}
+
+fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
+                             metrics_definition definition) {
+    TRY(train_score(scores, model, set, dev));
+    return train_measure(scores, set, dev, definition, NULL);
 }

@@ -61,6 +61,18 @@ fathom_status fallback_restore(run *r) {
     return FATHOM_OK;
 }
 
+fathom_status fallback_tell(const run *r, fathom_status status) {
+    char sentence[CORE_MESSAGE_MAX];
+    const char *path = r->folder.path, *quote = path[strcspn(path, " \t\"$&|;<>()*?#`!\\")] ? "'" : "";
+    if (strchr(path, '\''))
+        return status;
+    snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+    return fail(
+        status,
+        "%.1400s; what was saved is whole: `fathom train --out %s%.400s%s --resume --device cpu` goes on from it",
+        sentence, quote, path, quote);
+}
+
 void fallback_free(run *r) {
     for (size_t i = 0; i < COUNT; i++) {
         mem_free(r->kept[blocks[i]]);

@@ -307,7 +307,14 @@ static fathom_status finish(run *r) {
                  r->set->graph.nodes);
         run_note(r, text);
     }
-    fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, METRICS_AUTHORS);
+    fathom_status status = train_score(&scores, r->model, r->set, r->dev);
+    if (status == FATHOM_OK)
+        status = train_measure(&scores, r->set, r->dev, METRICS_AUTHORS, r->hooks->stop);
+    if (status == FATHOM_INTERRUPTED) {
+        r->result->interrupted = true;
+        metrics_none(&scores.metrics, METRICS_AUTHORS);
+        status = FATHOM_OK;
+    }
     r->result->metrics = scores.metrics;
     if (status == FATHOM_OK && !scores.finite && fallback_possible(r))
         status = fail(FATHOM_NUMERIC, "the representations of the best epoch are not all finite");
@@ -337,13 +344,20 @@ static fathom_status stand(run *r) {
     return be_sync(r->dev);
 }
 
+/* Building and checking may take a minute; who interrupts them loses nothing, and the folder stays as it is. */
+static fathom_status go_on(const run *r) {
+    return !r->own && stop_wanted(r) ? fail(FATHOM_INTERRUPTED, "interrupted before the first epoch") : FATHOM_OK;
+}
+
 /* Everything on one device, from an empty model to the metrics; done a second time when the first device was lost. */
 static fathom_status work(run *r, double start) {
     train_result *result = r->result;
     TRY(train_known_answer(r->dev, &r->config->net));
+    TRY(go_on(r));
     TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
     TRY(nn_model_make(&r->model, &r->config->net, r->input));
     result->bytes = *nn_model_bytes(r->model);
+    TRY(go_on(r));
     TRY(stand(r));
     if (!r->own)
         result->build_s = seconds() - start + r->config->open_s;
@@ -358,25 +372,20 @@ static fathom_status work(run *r, double start) {
     return r->now.best_epoch > 0 ? finish(r) : FATHOM_OK;
 }
 
-/* The run ends here, but its folder can be gone on with: the command for it behind the sentence. */
-static fathom_status tell_how_to_resume(const run *r, fathom_status status) {
-    char sentence[CORE_MESSAGE_MAX];
-    const char *path = r->folder.path, *quote = path[strcspn(path, " \t\"$&|;<>()*?#`!\\")] ? "'" : "";
-    if (strchr(path, '\''))
-        return status;
-    snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
-    return fail(
-        status,
-        "%.1400s; what was saved is whole: `fathom train --out %s%.400s%s --resume --device cpu` goes on from it",
-        sentence, quote, path, quote);
-}
-
 /* Values blew up: the best model so far is kept, and saving it must not replace the sentence. */
 static fathom_status keep_best(run *r, fathom_status status) {
     char sentence[CORE_MESSAGE_MAX];
     snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
     TRY(save_model(r));
     return fail(status, "%s", sentence);
+}
+
+static fathom_status fail_interrupted(const run *r) {
+    if (r->now.epoch == 0)
+        return fail(FATHOM_INTERRUPTED, "interrupted before the first epoch%s",
+                    r->folder.path ? "; --resume starts the run again" : "");
+    return fail(FATHOM_INTERRUPTED, "interrupted after epoch %" PRId64 "%s", r->now.epoch,
+                r->folder.path ? "; --resume goes on from there" : "");
 }
 
 static fathom_status train(run *r, double start) {
@@ -394,7 +403,7 @@ static fathom_status train(run *r, double start) {
         TRY(fallback_to_cpu(r));
         status = work(r, start);
     } else if (on_device && lost && r->folder.begun) {
-        return tell_how_to_resume(r, status);
+        return fallback_tell(r, status);
     }
     if (status == FATHOM_NUMERIC && r->folder.path && r->now.best_epoch > 0)
         return keep_best(r, status);
@@ -403,9 +412,7 @@ static fathom_status train(run *r, double start) {
         TRY(r->hooks->finished(r->hooks->user, r->model));
     result->total_s = seconds() - start + c->load_s + c->open_s;
     TRY(folder_record(&r->folder, c, r->set, be_device_info(r->dev), result));
-    return result->interrupted ? fail(FATHOM_INTERRUPTED, "interrupted after epoch %" PRId64 "%s", r->now.epoch,
-                                      r->folder.path ? "; --resume goes on from there" : "")
-                               : FATHOM_OK;
+    return result->interrupted ? fail_interrupted(r) : FATHOM_OK;
 }
 
 fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,

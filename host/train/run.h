@@ -35,6 +35,8 @@ fathom_status fallback_keep(run *r);
 fathom_status fallback_to_cpu(run *r);
 /* Puts what was kept into a new model. */
 fathom_status fallback_restore(run *r);
+/* Without fallback the run ends there: the command that resumes it is appended to the message. */
+fathom_status fallback_tell(const run *r, fathom_status status);
 void fallback_free(run *r);
 
 /* One training step of a small network with this model and norm against the same step on the CPU: a device that gets

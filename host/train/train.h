@@ -66,7 +66,8 @@ typedef struct train_hooks { /* any may be NULL */
     void (*epoch)(void *user, const train_epoch *epoch);
     void (*note)(void *user, const char *text);
     fathom_status (*finished)(void *user, const nn_model *model); /* with the best weights in place */
-    const volatile sig_atomic_t *stop; /* not 0: finish the epoch, save, return FATHOM_INTERRUPTED */
+    /* Not 0: finish the epoch and save, or leave set-up or metrics undone; return FATHOM_INTERRUPTED. */
+    const volatile sig_atomic_t *stop;
 } train_hooks;
 
 #define TRAIN_CANDIDATES 9
@@ -116,6 +117,10 @@ typedef struct train_scores {
 
 /* Without metrics. */
 fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev);
+/* The metrics of the logits; *stop (NULL: never) as in metrics_input. */
+fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
+                            const volatile sig_atomic_t *stop);
+/* Both. */
 fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
                              metrics_definition definition);
 
