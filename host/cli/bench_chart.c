@@ -131,7 +131,7 @@ static void print_notes(const struct bench_record *record) {
             restless |= !row->missing[0] && bench_mark(&row->time)[0] == '!';
             few |= !row->missing[0] && bench_mark(&row->time)[0] == '?';
             if (row->missing[0] && !said_before(record, d, r))
-                printf("- %s\n", row->missing);
+                printf("- %s\n", shown(row->missing));
         }
     if (restless)
         printf("! the middle half of the samples did not come within %.0f%% of each other in %.2g s: "
@@ -151,7 +151,8 @@ fathom_status bench_chart(const struct bench_record *record) {
     TRY_OUT(mem_new(&table, lines * COLUMNS, 1, sizeof *table, "table of the benchmark"));
     for (size_t d = 0; d < record->count; d++) {
         const struct bench_device *device = &record->devices[d];
-        printf("%s%s%s: %s", style(stdout, STYLE_BOLD), device->word, style(stdout, STYLE_PLAIN), device->name);
+        printf("%s%s%s: %s", style(stdout, STYLE_BOLD), shown(device->word), style(stdout, STYLE_PLAIN),
+               shown(device->name));
         if (device->threads)
             printf(", %d thread%s", (int)device->threads, device->threads == 1 ? "" : "s");
         if (device->tuned)

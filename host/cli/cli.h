@@ -72,6 +72,11 @@ const char *style(FILE *file, enum style wanted);
 /* The columns of the terminal behind standard output, 0 when it is none. */
 int terminal_width(void);
 
+/* Text of others (names, paths) on one line: control characters, newlines and tabs as \x1b and the like. The streams
+ * escape all but newlines and tabs by themselves, say and print_table these too; printf of a name needs this. The text
+ * lives until the next call in this thread but three. */
+const char *shown(const char *text);
+
 /* "16.0 GiB", "640 B"; the text lives until the next call in this thread but three. */
 const char *bytes_text(uint64_t bytes);
 

@@ -132,8 +132,8 @@ static void tell(struct comparison *c, struct difference d) {
         json_close(c->doc);
         return;
     }
-    printf("%s%s%s%s: %s and %s", c->differences++ ? "; " : "the files differ: ", d.device ? d.device : "",
-           d.device ? ", " : "", d.what, d.base, d.other);
+    printf("%s%s%s%s: %s and %s", c->differences++ ? "; " : "the files differ: ", shown(d.device ? d.device : ""),
+           d.device ? ", " : "", d.what, shown(d.base), shown(d.other));
 }
 
 static void tell_differences(struct comparison *c) {
@@ -162,14 +162,14 @@ static fathom_status print_comparison(struct comparison *c) {
         table[i] = i < COLUMNS ? heads[i] : c->cells[i - COLUMNS];
     print_table(table, c->lines + 1, COLUMNS, 0, 1u << 3 | 1u << 4);
     mem_free(table);
-    printf("%s against %s: %zu faster, %zu slower, %zu within the noise", c->other_path, c->base_path,
+    printf("%s against %s: %zu faster, %zu slower, %zu within the noise", shown(c->other_path), shown(c->base_path),
            c->tally.of[FASTER], c->tally.of[SLOWER], c->tally.of[SAME]);
     if (c->tally.of[UNKNOWN])
         printf(", %zu with too few samples", c->tally.of[UNKNOWN]);
     printf("; %.2fx as fast on the whole\n", exp(c->tally.log_ratio / (double)c->tally.rows));
     if (c->tally.base_only || c->tally.other_only)
-        printf("not compared: %zu rows of %s alone, %zu of %s alone\n", c->tally.base_only, c->base_path,
-               c->tally.other_only, c->other_path);
+        printf("not compared: %zu rows of %s alone, %zu of %s alone\n", c->tally.base_only, shown(c->base_path),
+               c->tally.other_only, shown(c->other_path));
     tell_differences(c);
     putchar('\n');
     return FATHOM_OK;

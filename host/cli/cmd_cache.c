@@ -76,7 +76,7 @@ static fathom_status visit_all(const struct cache_options *options, bool clear) 
         TRY(json_new_document(&doc));
         json_text(doc, "path", folder);
     } else if (!clear) {
-        puts(folder);
+        puts(shown(folder));
     }
     for (int part = 0; part < PART_COUNT; part++) {
         if (options->part >= 0 && options->part != part)

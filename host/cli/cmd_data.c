@@ -136,7 +136,7 @@ static fathom_status run_get(const void *given) {
         }
         json_free(doc);
     } else {
-        printf("%s: whole and checked, in %s\n", options->name, where);
+        printf("%s: whole and checked, in %s\n", options->name, shown(where));
     }
     mem_free(path);
     return status;

@@ -83,8 +83,8 @@ static void print_classes(const data_set *set, const data_info *info) {
 
 static void print_text(const data_set *set, const data_info *info, const struct info_options *o, int64_t training) {
     int64_t published = published_edges(set->name);
-    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), set->name, style(stdout, STYLE_PLAIN), set->layout,
-           set->origin);
+    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), shown(set->name), style(stdout, STYLE_PLAIN),
+           set->layout, shown(set->origin));
     printf("nodes        %d, %d of them isolated\n", (int)set->graph.nodes, (int)info->isolated);
     printf("edges        %lld undirected", (long long)set->graph.edges);
     if (set->duplicate_edges > 0 || set->self_loops > 0)

@@ -53,7 +53,7 @@ static fathom_status write_set(const data_set *set, const char *out, int layout,
     struct json *doc = NULL;
     TRY(layout == 1 ? data_save_ogb(set, out) : data_save(set, out));
     if (!as_json) {
-        printf("%s: %d nodes, %lld edges, %d features, %d classes\n", out, (int)set->graph.nodes,
+        printf("%s: %d nodes, %lld edges, %d features, %d classes\n", shown(out), (int)set->graph.nodes,
                (long long)set->graph.edges, (int)set->features.cols, (int)set->classes);
         return FATHOM_OK;
     }

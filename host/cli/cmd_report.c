@@ -134,7 +134,7 @@ static fathom_status run(const void *given) {
     else if (o->text)
         TRY_OUT(print_text(&from));
     if (page && !o->common.json)
-        printf("%s\n", page);
+        printf("%s\n", shown(page));
     if (o->svg)
         say("%d chart%s in %s", charts, charts == 1 ? "" : "s", o->svg);
 out:

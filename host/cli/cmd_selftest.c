@@ -111,7 +111,7 @@ static fathom_status run_row(const struct selftest_options *options, int only, c
     if (doc)
         json_open(doc, NULL);
     else
-        printf("%s: %s, %s\n", info->word, info->name, info->driver);
+        printf("%s: %s, %s\n", info->word, shown(info->name), shown(info->driver));
     fathom_status status = selftest_open(&test, list, row, &options->common);
     if (status == FATHOM_OK)
         status = run_device(&all, &test, info, only, doc);

@@ -145,11 +145,12 @@ static fathom_status dry_run(const lab_recipe *recipe, bool json) {
     } else {
         lab_recipe_print(&text, recipe);
         TRY_OUT(text.status);
-        say("%s", text.bytes);
+        text.bytes[text.count - 1] = '\0'; /* the last newline, which say prints too */
+        say("%s\n", text.bytes);
         for (int64_t i = 0; i < count; i++) {
             char line[LAB_CELL_TEXT];
             lab_cell_text(line, sizeof line, &cells[i]);
-            puts(line);
+            puts(shown(line));
         }
         say("%" PRId64 " runs", count);
     }

@@ -138,7 +138,7 @@ static void print_found(const be_info *info, const struct found *found) {
     char limit[48] = "always";
     if (found->tuning.own_gemm < ALWAYS_OWN)
         snprintf(limit, sizeof limit, "up to width %d, CLBlast above", found->tuning.own_gemm);
-    printf("%s: %s\n", info->word, info->name);
+    printf("%s: %s\n", info->word, shown(info->name));
     for (int i = 0; i < COLUMNS; i++)
         printf("  %-2d columns at once  %10s%s\n", columns[i], bench_time_text(found->columns_s[i]),
                columns[i] == found->tuning.columns ? "  <- used" : "");
@@ -153,7 +153,7 @@ static void print_found(const be_info *info, const struct found *found) {
     for (int i = 0; i < SIDES; i++)
         printf("  product of width %-4d own kernel %10s, CLBlast %10s\n", sides[i], bench_time_text(found->own_s[i]),
                bench_time_text(found->clblast_s[i]));
-    printf("  own kernel for products: %s\n  kept in %s\n", limit, found->path);
+    printf("  own kernel for products: %s\n  kept in %s\n", limit, shown(found->path));
 }
 
 static void found_to_json(struct json *doc, const be_info *info, const struct found *found) {

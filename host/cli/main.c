@@ -8,6 +8,7 @@
 
 #include "cli/complete.h"
 #include "cli/manual.h"
+#include "cli/stream.h"
 #include "cli/verbs.h"
 #include "core/mem.h"
 
@@ -109,6 +110,8 @@ static fathom_status dispatch(int count, char *const *words) {
 int main(int argc, char **argv) {
     bool json = false;
     keep_standard_streams();
+    if (!streams_start())
+        return FATHOM_MEMORY;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may grow no further is a write that fails */
     /* An error found before the options are read is told in JSON too. */

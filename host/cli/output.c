@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/stream.h"
 #include "core/mem.h"
+#include "core/visible.h"
 
 /* Talk comes from several threads (the workers of a sweep): the lock of stderr, which its owner may take again, guards
  * what stands on the terminal too. */
@@ -41,13 +43,13 @@ static double now(void) {
 
 static bool is_screen(FILE *file) {
     const char *terminal = getenv("TERM");
-    return isatty(fileno(file)) && !(terminal && strcmp(terminal, "dumb") == 0);
+    int fd = stream_descriptor(file);
+    return fd >= 0 && isatty(fd) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 const char *style(FILE *file, enum style wanted) {
-    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
     const char *no_color = getenv("NO_COLOR");
-    return is_screen(file) && !(no_color && no_color[0]) ? codes[wanted] : "";
+    return is_screen(file) && !(no_color && no_color[0]) ? stream_style(wanted) : "";
 }
 
 int terminal_width(void) {
@@ -60,7 +62,7 @@ int terminal_width(void) {
 void progress_end(void) {
     flockfile(stderr);
     if (state.progress_line)
-        fprintf(stderr, "\r\033[K");
+        stream_put_raw(STDERR_FILENO, "\r\033[K");
     state.progress_line = false;
     funlockfile(stderr);
 }
@@ -74,13 +76,14 @@ static int talk_width(void) {
 }
 
 void say(const char *format, ...) {
-    char text[2 * CORE_MESSAGE_MAX];
+    char raw[2 * CORE_MESSAGE_MAX], text[2 * CORE_MESSAGE_MAX];
     va_list args;
     if (state.quiet)
         return;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
+    visible_copy(text, sizeof text, raw, strchr(format, '\n') != NULL); /* newlines only where they are ours */
     flockfile(stderr);
     progress_end();
     flush_results();
@@ -92,9 +95,19 @@ void say(const char *format, ...) {
     funlockfile(stderr);
 }
 
+/* One line in place of the progress line that may stand there, cut to the terminal. */
+static void put_over(const char *text) {
+    char line[1024] = "\r";
+    size_t room = (size_t)talk_width(); /* one column is left free, and one byte ends the text */
+    visible_copy(line + 1, room < sizeof line - 8 ? room : sizeof line - 8, text, false);
+    strcat(line, "\033[K");
+    stream_put_raw(STDERR_FILENO, line);
+    state.progress_line = true;
+}
+
 void progress(const char *format, ...) {
     va_list args;
-    char text[512];
+    char text[512], shown[512];
     bool screen = is_screen(stderr);
     double at = now();
     if (!screen && state.progress_at == 0)
@@ -108,11 +121,10 @@ void progress(const char *format, ...) {
     flockfile(stderr);
     flush_results();
     if (screen) {
-        fprintf(stderr, "\r%.*s\033[K", talk_width() - 1, text);
-        fflush(stderr);
-        state.progress_line = true;
+        put_over(text);
     } else {
-        fprintf(stderr, "%s\n", text);
+        visible_copy(shown, sizeof shown, text, false);
+        fprintf(stderr, "%s\n", shown);
     }
     funlockfile(stderr);
 }

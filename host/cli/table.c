@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/visible.h"
 
 #define COLUMNS_MAX 16
 #define GAP 2
+#define SHOWN_BYTES 4096
 #define SHRINK_MIN 16 /* the columns left to the one that is cut first before others are cut too */
 
 /* Characters, not bytes: what continues a UTF-8 sequence takes no room. */
@@ -25,7 +27,8 @@ static size_t bytes_of(const char *text, size_t width) {
     return i;
 }
 
-static void print_cell(const char *text, size_t width, bool right, bool last) {
+static void print_cell(const char *raw, size_t width, bool right, bool last) {
+    const char *text = shown(raw);
     size_t taken = width_of(text);
     if (taken > width) {
         printf("%.*s...", (int)bytes_of(text, width - 3), text);
@@ -40,8 +43,8 @@ static void print_cell(const char *text, size_t width, bool right, bool last) {
 void print_table(const char *const *cells, size_t rows, size_t columns, size_t shrink, unsigned right) {
     size_t width[COLUMNS_MAX] = {0}, total = 0, screen = (size_t)terminal_width();
     for (size_t i = 0; i < rows * columns; i++)
-        if (width_of(cells[i]) > width[i % columns])
-            width[i % columns] = width_of(cells[i]);
+        if (width_of(shown(cells[i])) > width[i % columns])
+            width[i % columns] = width_of(shown(cells[i]));
     for (size_t c = 0; c < columns; c++)
         total += width[c] + (c + 1 < columns ? GAP : 0);
     for (; screen && total > screen; total--) {
@@ -58,6 +61,14 @@ void print_table(const char *const *cells, size_t rows, size_t columns, size_t s
             print_cell(cells[r * columns + c], width[c], right >> c & 1, c + 1 == columns);
         printf("%s\n", r == 0 ? style(stdout, STYLE_PLAIN) : "");
     }
+}
+
+const char *shown(const char *text) {
+    static _Thread_local char ring[4][SHOWN_BYTES];
+    static _Thread_local unsigned turn;
+    char *out = ring[turn++ % 4];
+    visible_copy(out, SHOWN_BYTES, text, false);
+    return out;
 }
 
 const char *bytes_text(uint64_t bytes) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/visible.h"
 
 #define DEPTH_MAX 16
 
@@ -86,24 +87,10 @@ void json_close(struct json *doc) {
         doc->depth--;
 }
 
-/* The length of the UTF-8 sequence at `s`, 0 when it is not one (too long a form, surrogate, cut, above U+10FFFF). */
-static size_t utf8_length(const unsigned char *s) {
-    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : 4;
-    if (s[0] >= 0x80 && (s[0] < 0xC2 || s[0] > 0xF4))
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return length;
-}
-
 /* Copies `text` with U+FFFD for every byte that is not UTF-8; `out` has room for three times its length. */
 static void copy_valid(char *out, const char *text) {
     while (*text) {
-        size_t length = utf8_length((const unsigned char *)text);
+        size_t length = utf8_length(text);
         memcpy(out, length ? text : "\xEF\xBF\xBD", length ? length : 3);
         out += length ? length : 3;
         text += length ? length : 1;
@@ -181,11 +168,53 @@ fathom_status json_new_document(struct json **doc) {
     return FATHOM_OK;
 }
 
+/* The code of the character at `text` when cJSON prints it as it is and a terminal must not get it (DEL, C1,
+ * noncharacters; they stand inside quotes only), else 0. Its UTF-8 bytes are valid. */
+static unsigned hidden(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] == 0x7F)
+        return 0x7F;
+    if (s[0] < 0x80 || visible_length(text) > 0)
+        return 0;
+    return s[0] == 0xC2 ? s[1] : s[0] == 0xEF ? 0xF000u | (s[1] & 0x3Fu) << 6 | (s[2] & 0x3Fu) : 0;
+}
+
+/* *text with \u007f and the like for those. */
+static fathom_status escape_hidden(char **text) {
+    size_t count = 0;
+    char *better, *out;
+    for (const char *at = *text; *at; at++)
+        count += hidden(at) > 0;
+    if (count == 0)
+        return FATHOM_OK;
+    TRY(mem_new(&better, strlen(*text) + 5 * count + 1, 1, 1, "JSON text"));
+    out = better;
+    for (const char *at = *text; *at;) {
+        unsigned code = hidden(at);
+        size_t length = code ? utf8_length(at) : 1;
+        if (code)
+            out += sprintf(out, "\\u%04x", code);
+        else
+            *out++ = *at;
+        at += length;
+    }
+    mem_free(*text);
+    *text = better;
+    return FATHOM_OK;
+}
+
 static fathom_status print(struct json *doc, char **text, bool indented) {
     *text = NULL;
     TRY(doc->status);
     *text = indented ? cJSON_Print(doc->open[0]) : cJSON_PrintUnformatted(doc->open[0]);
-    return *text ? FATHOM_OK : FATHOM_MEMORY;
+    if (!*text)
+        return FATHOM_MEMORY;
+    fathom_status status = escape_hidden(text);
+    if (status != FATHOM_OK) {
+        mem_free(*text);
+        *text = NULL;
+    }
+    return status;
 }
 
 fathom_status json_print(struct json *doc, char **text) { return print(doc, text, true); }
@@ -263,11 +292,13 @@ void json_escape(char *out, size_t room, const char *text) {
     char *end = out + room - 7; /* the longest piece is \u001f and the end of the text */
     while (*text && out < end) {
         unsigned char c = (unsigned char)*text;
-        size_t length = utf8_length((const unsigned char *)text);
+        size_t length = utf8_length(text);
         if (c == '"' || c == '\\')
             out += sprintf(out, "\\%c", c);
         else if (c < 0x20 || length == 0)
             out += sprintf(out, "\\u%04x", length ? c : 0xFFFDu);
+        else if (hidden(text))
+            out += sprintf(out, "\\u%04x", hidden(text));
         else {
             memcpy(out, text, length);
             out += length;

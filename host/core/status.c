@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/visible.h"
+
 static _Thread_local char message[CORE_MESSAGE_MAX];
 
 const char *fathom_version(void) { return FATHOM_VERSION_STRING; }
@@ -33,7 +35,10 @@ const char *fathom_status_text(fathom_status status) {
 const char *fathom_last_error(void) { return message; }
 
 fathom_status vfail(fathom_status status, const char *format, va_list args) {
-    vsnprintf(message, sizeof message, format, args);
+    char raw[CORE_MESSAGE_MAX];
+    vsnprintf(raw, sizeof raw, format, args);
+    /* It may hold names out of files. Newlines are kept in a message of several lines, and in one that is put back. */
+    visible_copy(message, sizeof message, raw, strchr(format, '\n') || strcmp(format, "%s") == 0);
     return status;
 }
 
@@ -50,9 +55,9 @@ fathom_status fail_prefix(fathom_status status, const char *format, ...) {
     memcpy(tail, message, sizeof tail);
     va_list args;
     va_start(args, format);
-    int used = vsnprintf(message, sizeof message, format, args);
+    vfail(status, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof message)
-        snprintf(message + used, sizeof message - (size_t)used, "%s", tail);
+    size_t used = strlen(message);
+    snprintf(message + used, sizeof message - used, "%s", tail);
     return status;
 }

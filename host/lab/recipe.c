@@ -275,6 +275,10 @@ static fathom_status set_data(lab_recipe *recipe, const key *k, const char *valu
 fathom_status lab_recipe_set(lab_recipe *recipe, const char *name, const char *values) {
     const key *k = NULL;
     TRY(find_key(&k, name));
+    for (const char *c = values; *c; c++)
+        if ((unsigned char)*c < 0x20 && *c != '\t')
+            return fail(FATHOM_USAGE, "%s: '%.200s' holds a control character, which a recipe cannot keep; rename it",
+                        name, values);
     if (strcmp(name, "data") == 0)
         return set_data(recipe, k, values);
     if (strcmp(name, "layers") == 0)

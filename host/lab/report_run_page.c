@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/visible.h"
 #include "lab/figures.h"
 #include "lab/page.h"
 #include "lab/report_run.h"
@@ -156,7 +157,9 @@ fathom_status lab_run_html(lab_text *out, const lab_run *run) {
 }
 
 static void add_text_line(lab_text *out, const char *name, const char *value) {
-    lab_add(out, "  %-26s %s\n", name, value);
+    char shown[1024];
+    visible_copy(shown, sizeof shown, value, false);
+    lab_add(out, "  %-26s %s\n", name, shown);
 }
 
 /* The value of a curve at an epoch, NaN where the thinned curve has none. */
@@ -188,9 +191,10 @@ static void add_epochs(lab_text *out, const lab_run *run) {
 }
 
 fathom_status lab_run_text(lab_text *out, const lab_run *run) {
-    char title[320];
+    char title[320], shown[1024];
     title_of(title, sizeof title, run);
-    lab_add(out, "%s: %lld of %.0f epochs, %s\n", title, (long long)run->epoch_count,
+    visible_copy(shown, sizeof shown, title, false);
+    lab_add(out, "%s: %lld of %.0f epochs, %s\n", shown, (long long)run->epoch_count,
             lab_run_number(run, "config.epochs"), state_of(run));
     add_result(out, add_text_line, run);
     add_settings(out, add_text_line, run);

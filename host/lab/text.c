@@ -11,6 +11,7 @@
 #include "core/file.h"
 #include "core/mem.h"
 #include "core/plain.h"
+#include "core/visible.h"
 
 static bool make_room(lab_text *text, size_t more) {
     if (text->status != FATHOM_OK)
@@ -51,42 +52,25 @@ void lab_add(lab_text *text, const char *format, ...) {
     plain_leave(before);
 }
 
-/* The length of the UTF-8 sequence at `s`, 0 when it is none. */
-static size_t sequence(const unsigned char *s) {
-    size_t length = s[0] < 0x80                   ? 1
-                    : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
-                    : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
-                    : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                                  : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    return length;
-}
-
 bool lab_is_utf8(const char *text) {
-    const unsigned char *s = (const unsigned char *)text;
-    for (size_t length; *s; s += length)
-        if ((length = sequence(s)) == 0)
+    for (size_t length; *text; text += length)
+        if ((length = utf8_length(text)) == 0)
             return false;
     return true;
 }
 
 void lab_add_escaped(lab_text *text, const char *from) {
-    for (const unsigned char *s = (const unsigned char *)from; *s;) {
-        size_t length = sequence(s);
-        const char *instead = *s == '&'                               ? "&amp;"
-                              : *s == '<'                             ? "&lt;"
-                              : *s == '>'                             ? "&gt;"
-                              : *s == '"'                             ? "&quot;"
-                              : *s == '\''                            ? "&#39;"
-                              : length == 0                           ? "\xEF\xBF\xBD"
-                              : *s < 0x20 && *s != '\n' && *s != '\t' ? " "
-                                                                      : NULL;
-        if (instead)
-            lab_add_bytes(text, instead, strlen(instead));
-        else
-            lab_add_bytes(text, (const char *)s, length);
+    for (const char *s = from; *s;) {
+        size_t length = utf8_length(s);
+        const char *instead = *s == '&'                ? "&amp;"
+                              : *s == '<'              ? "&lt;"
+                              : *s == '>'              ? "&gt;"
+                              : *s == '"'              ? "&quot;"
+                              : *s == '\''             ? "&#39;"
+                              : length == 0            ? "\xEF\xBF\xBD"
+                              : visible_length(s) == 0 ? " "
+                                                       : NULL;
+        lab_add_bytes(text, instead ? instead : s, instead ? strlen(instead) : length);
         s += length ? length : 1;
     }
 }
