@@ -1,6 +1,6 @@
 # test_outputs.sh - every option that names an output: a device and a pipe are written to and stay what they are, a full
-# device is an error, a folder is refused, a link keeps pointing, and two commands that write one path leave one whole
-# file. Devices are made here: none of the machine's is touched.
+# device is an error, a folder is refused, a link keeps pointing, a link in place of the temporary file is not followed,
+# and two commands that write one path leave one whole file. Devices are made here: none of the machine's is touched.
 # labels: asan-skip
 need_command
 export FATHOM_DEVICE=cpu
@@ -21,6 +21,18 @@ table report sweep --text --csv FILE
 bench bench --only fill --seconds 0.001 -o FILE
 charts bench --only fill --seconds 0.001 --html FILE
 LIST
+}
+
+# whole NAME FILE: what the output of NAME must be to its end.
+whole() {
+    case $1 in
+    make | convert) python3 -c 'import sys, zipfile; sys.exit(zipfile.ZipFile(sys.argv[1]).testzip() is not None)' "$2" ;;
+    logits | embeddings) same "$(($(stat -c %s "$2") - 128))" $((34 * 4 * 4)) "$1: bytes behind the head" ;;
+    predictions) same "$(wc -l <"$2")" 35 "$1: lines" ;;
+    page | charts) tail -c 20 "$2" | grep -q '</html>' ;;
+    table) same "$(wc -l <"$2")" 2 "$1: lines" ;;
+    bench) python3 -m json.tool "$2" >/dev/null ;;
+    esac || fail "$1: not whole: $(tail -c 200 "$2")"
 }
 
 devices=no
@@ -45,6 +57,18 @@ while read -r name words; do
     expect_exit 0 into link
     same "$(kind link)" "symbolic link" "$name: the link"
     ! grep -qx old target || fail "$name: the link's file is the old one"
+    rm -f plain && echo precious >precious && ln -s precious plain.part
+    expect_exit 0 into plain
+    same "$(cat precious)" precious "$name: the file that a link at plain.part points to"
+    same "$(readlink plain.part)" precious "$name: the link at plain.part"
+    [ -s plain ] || fail "$name: an empty file beside a link at plain.part"
+    rm plain.part
+    into plain >out1 2>err1 & # two at once
+    other=$!
+    expect_exit 0 into plain
+    wait $other || fail "$name: one of two writers failed: $(cat err1)"
+    [ -s plain ] || fail "$name: two writers left an empty file"
+    whole "$name" plain
     if [ $devices = yes ]; then
         expect_exit 0 into null
         same "$(kind null)" "character special file" "$name: the device"
@@ -59,6 +83,12 @@ if [ $devices = yes ]; then # a report that is lost is no success
     grep -q '^fathom: full: .*No space left on device' err || fail "a report into a full device: $(cat err)"
 fi
 [ $devices = yes ] || echo "devices can be made by root alone: not tried"
+
+# --- the files of a run: links in place of their temporary files are not followed
+for file in run.json model.safetensors state.safetensors epochs.jsonl; do ln -s ../precious run/$file.part; done
+expect_exit 0 "$FATHOM" train --data karate --layers 2 --epochs 6 --checkpoint-every 1 --quiet --out run --resume
+same "$(cat precious)" precious "the file that links in a run's folder point to"
+same "$(find run -maxdepth 1 -type f -name '*.part')" "" "temporary files of a run"
 
 # --- standard output by its name, as a file and as a pipe
 "$FATHOM" eval --checkpoint run/model.safetensors --data karate --quiet --predictions /dev/stdout >stdout.csv
