@@ -142,6 +142,7 @@ fathom_status fathom_model_load(fathom_model **model, const char *path, const fa
 /* ---- running ---- */
 
 static fathom_status check_fit(const fathom_model *model, const data_set *set) {
+    TRY(data_need_features(set));
     if (model->features != set->input.cols || model->classes != set->classes)
         return fail(FATHOM_DATA,
                     "the model takes %" PRId64 " features and knows %" PRId64 " classes, but %s has %" PRId32

@@ -77,6 +77,8 @@ static void choose_norm(struct data_choice *c, const struct eval_options *o, dat
 /* What is not given is taken from the checkpoint; what is given holds, and a difference is named. */
 static void choose_input(struct data_choice *c, const struct eval_options *o, const checkpoint_origin *trained) {
     choose_norm(c, o, trained->feature_norm);
+    if (!c->features && trained->features[0])
+        c->features = trained->features;
     if (trained->seed[0] && !opt_given(&o->common, &o->choice.seed))
         c->seed = (int64_t)strtoll(trained->seed, NULL, 10);
     if (!c->split && is_drawn(trained->split))
@@ -227,7 +229,10 @@ static fathom_status run(const void *given) {
     fathom_status status;
     TRY_OUT(load_model(&model, o));
     choose_input(&choice, o, &model->origin);
-    TRY_OUT(load_data(&data, o->data, &choice));
+    status = load_data(&data, o->data, &choice);
+    if (status == FATHOM_USAGE && choice.features && !o->choice.features)
+        fail_prefix(status, "%s was trained with --features %s: ", o->checkpoint, choice.features);
+    TRY_OUT(status);
     compare_input(data->set, o, &model->origin);
     if (!o->common.json)
         TRY_OUT(say_data(data));
@@ -250,8 +255,9 @@ const struct verb verb_eval = {
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
     "their metadata do not tell is read from the shapes, and else asked for.\n"
-    "--feature-norm, --missing-rate, --seed and a drawn --split are those of the\n"
-    "training when they are not given; a difference is named.\n",
+    "--features degree or identity, --feature-norm, --missing-rate, --seed and a\n"
+    "drawn --split are those of the training when they are not given; a difference\n"
+    "is named.\n",
     "fathom eval --checkpoint runs/gat15/model.safetensors --data cora\n",
     OPT_ROWS(rows),
     sizeof(struct eval_options),

@@ -66,7 +66,8 @@ static fathom_status read_embeddings(struct gathered *g, const char *path) {
 static fathom_status load_whole(fathom_data **set, const struct metrics_options *o) {
     fathom_data_options options = options_from_choice(&o->choice);
     options.without_split = 1;
-    options.split = options.features = options.labels = NULL;
+    options.split = options.labels = NULL;
+    options.features = data_made_features(o->choice.features);
     options.missing_rate = 0;
     fathom_status status = fathom_data_load(set, o->data, &options);
     if (status == FATHOM_OK || (!o->choice.features && !o->choice.labels))
@@ -114,6 +115,9 @@ static fathom_status read_rest(struct gathered *g, const struct metrics_options 
     if (o->data)
         TRY(read_set(g, o));
     TRY(read_labels(g, o));
+    if (data_made_features(o->choice.features))
+        return o->data ? FATHOM_OK
+                       : fail(FATHOM_USAGE, "--features %s is made from a graph; give --data too", o->choice.features);
     return o->choice.features ? read_features(g, o) : FATHOM_OK;
 }
 

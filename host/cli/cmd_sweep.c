@@ -14,7 +14,7 @@ struct sweep_options {
     int64_t jobs;
     /* each replaces a line of the recipe */
     const char *data, *models, *norms, *layers, *groups, *lambda, *missing_rate, *seeds, *epochs, *patience, *hidden,
-        *dropout, *lr, *weight_decay, *preset, *split, *feature_norm, *picture;
+        *dropout, *lr, *weight_decay, *preset, *split, *features, *feature_norm, *picture;
 };
 
 #define S struct sweep_options
@@ -41,6 +41,7 @@ static const struct opt_row rows[] = {
     OPT_TEXT(S, weight_decay, "weight-decay", 0, "X", NULL, "L2 added to the gradients, or preset"),
     OPT_TEXT(S, preset, "preset", 0, "NAME", NULL, "authors, paper or pyg; see fathom train --help"),
     OPT_TEXT(S, split, "split", 0, "SPLIT", NULL, "public, random:T,V, or a file"),
+    OPT_TEXT(S, features, "features", 0, "KIND", NULL, "degree or identity: made, for graphs without features"),
     OPT_TEXT(S, feature_norm, "feature-norm", 0, "NAME", NULL, "auto, row or none"),
     OPT_TEXT(S, picture, "picture", 0, "'MODEL K'", NULL, "keep the representations of these runs for the report"),
 };
@@ -233,9 +234,9 @@ const struct verb verb_sweep = {
     "A recipe is a short text file: a key and its values on each line, # before a\n"
     "comment. The keys data, models, norms, layers (layers.sgc for one model),\n"
     "groups, lambda and missing-rate span the runs; seeds, epochs, patience, hidden,\n"
-    "dropout, lr, weight-decay, preset, split, feature-norm, picture, title and show\n"
-    "hold for all. The recipes table1, table2, depth and grid repeat the paper. An\n"
-    "option replaces a line of the recipe; a LIST is separated by commas.\n"
+    "dropout, lr, weight-decay, preset, split, features, feature-norm, picture, title\n"
+    "and show hold for all. The recipes table1, table2, depth and grid repeat the\n"
+    "paper. An option replaces a line of the recipe; a LIST is separated by commas.\n"
     "\n"
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
     "power failure lose only the runs in work: --resume repeats nothing.\n"

@@ -75,13 +75,16 @@ static fathom_status options_of(fathom_train_options *to, const struct train_opt
 static fathom_status take_feature_norm(struct train_options *o) {
     st_file *file = NULL;
     checkpoint_origin origin;
-    if (!o->init || o->resume || opt_given(&o->common, &o->choice.feature_norm))
+    bool norm_given = opt_given(&o->common, &o->choice.feature_norm);
+    if (!o->init || o->resume || (norm_given && o->choice.features))
         return FATHOM_OK;
     fathom_status status = st_load(&file, o->init);
     if (status == FATHOM_OK)
         status = checkpoint_origin_read(&origin, file);
-    if (status == FATHOM_OK)
+    if (status == FATHOM_OK && !norm_given)
         o->choice.feature_norm = (int)origin.feature_norm;
+    if (status == FATHOM_OK && !o->choice.features)
+        o->choice.features = data_made_features(origin.features);
     st_free(file);
     return status == FATHOM_OK ? status : fail_prefix(status, "--init: ");
 }

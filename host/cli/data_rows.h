@@ -36,7 +36,8 @@ struct data_choice {
              "public, random:T,V (nodes per class), fraction:T,V or a .json or .npz file (default: the set's own)"), \
         OPT_INT(S, member.seed, "seed", 0, "N", "100", 0, 9007199254740992.0, "seed of every random draw"),          \
         OPT_PATH(S, member.features, "features", 0, "FILE", NULL,                                                    \
-                 "features (.npy, .csv, .mtx) of a graph that is an edge list or a .mtx"),                           \
+                 "features (.npy, .csv, .mtx) of a graph that is an edge list or a .mtx; degree or identity: made, " \
+                 "one-hot, for a graph without any"),                                                                \
         OPT_PATH(S, member.labels, "labels", 0, "FILE", NULL, "labels (.npy, .csv) of such a graph")
 
 /* All of them: also what is done to the features. */

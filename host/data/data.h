@@ -77,10 +77,11 @@ typedef struct data_set {
     int note_count; /* one sentence each, for a person: what was cleaned, what fell short */
     char **notes;
 
-    data_split own_split; /* the split the files bring; NULL lists when they bring none */
-    bool binarised;       /* features > 0 were made 1 */
-    data_norm norm;       /* what was done to the features: DATA_NORM_ROW or DATA_NORM_NONE */
-    double missing_rate;  /* as asked for, and the seed of the missing rows and of the split */
+    data_split own_split;      /* the split the files bring; NULL lists when they bring none */
+    bool binarised;            /* features > 0 were made 1 */
+    const char *made_features; /* "degree" or "identity": the files bring none, these were made; else NULL */
+    data_norm norm;            /* what was done to the features: DATA_NORM_ROW or DATA_NORM_NONE */
+    double missing_rate;       /* as asked for, and the seed of the missing rows and of the split */
     uint64_t seed;
     int borrowed; /* FATHOM_BORROWED_ bits: what belongs to the caller and is not freed */
 } data_set;
@@ -90,7 +91,8 @@ typedef struct data_options {
     uint64_t seed;          /* of the split and of the missing rows */
     data_norm feature_norm; /* a row whose sum is 0 stays as it is */
     double missing_rate;    /* share of the rows outside training that lose their features, 0..1 */
-    const char *features;   /* for Matrix Market and edge lists: .npy, .csv or .mtx; NULL = beside the graph, or none */
+    const char *features;   /* for Matrix Market and edge lists: .npy, .csv or .mtx; NULL = beside the graph, or none;
+                               "degree" or "identity": made, for any layout that brings none */
     const char *labels;     /* the same for labels: .npy or .csv */
     bool without_split;     /* only graph, features and labels: for `info` and `convert` of sets too small to split */
 } data_options;
@@ -106,6 +108,11 @@ fathom_status data_load(data_set **set, const char *name_or_path, const data_opt
 /* The same from arrays; `borrow`: they outlive the set, and what needs no change is used where it lies. */
 fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow);
 void data_free(data_set *set);
+
+/* "degree" or "identity" (made_features.c), whose texts live for ever, or NULL when `word` is neither. */
+const char *data_made_features(const char *word);
+/* A set to train on has features; else the message offers to make some. */
+fathom_status data_need_features(const data_set *set);
 
 /* The arrays of a set; they live as long as it. */
 void data_view(fathom_arrays *arrays, const data_set *set);

@@ -130,6 +130,8 @@ fathom_status data_finish(data_draft *draft) {
             return fail_prefix(status, "%s: ", set->origin);
     }
     data_edges_free(&draft->edges);
+    if (draft->make)
+        TRY(data_features_make(set, draft->make));
     if (!(set->borrowed & FATHOM_BORROWED_FEATURES))
         TRY(data_features_clean(&set->features));
     if (set->binarised || wants_binary(set->name)) {

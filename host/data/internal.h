@@ -20,6 +20,7 @@ typedef struct data_edges {
 typedef struct data_draft {
     data_set *set;
     data_edges edges;
+    const char *make; /* "degree" or "identity": features to make, or NULL */
 } data_draft;
 
 /* Appends one edge. */
@@ -35,6 +36,8 @@ fathom_status data_graph_build(data_graph *graph, int64_t *duplicates, int64_t *
 fathom_status data_features_clean(data_features *features);
 /* n x 0 features: a graph that brings none. */
 fathom_status data_features_empty(data_features *features, int32_t rows);
+/* made_features.c: one-hot degree or one-hot node; an error when the set brings its own. The graph is there. */
+fathom_status data_features_make(data_set *set, const char *kind);
 void data_features_binarise(data_features *features);
 fathom_status data_features_normalise(data_features *features);
 /* Row or none: what `wanted` means for these values. */

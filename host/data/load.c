@@ -15,6 +15,7 @@ data_options data_options_default(void) {
 static fathom_status read_place(data_draft *draft, const data_place *place, const data_options *options) {
     size_t count;
     const void *bytes;
+    const char *features = draft->make ? NULL : options->features;
     switch (place->layout) {
     case DATA_INSIDE:
         bytes = data_inside(&count, place->name);
@@ -28,9 +29,9 @@ static fathom_status read_place(data_draft *draft, const data_place *place, cons
     case DATA_OGB:
         return data_read_ogb(draft, place->path);
     case DATA_PLAIN:
-        return data_read_plain(draft, place->path, options->features, options->labels);
+        return data_read_plain(draft, place->path, features, options->labels);
     case DATA_MTX:
-        return data_read_mtx(draft, place->path, options->features, options->labels);
+        return data_read_mtx(draft, place->path, features, options->labels);
     }
     return fail(FATHOM_FAILURE, "%s: unknown layout", place->path);
 }
@@ -40,7 +41,8 @@ static fathom_status read_set(data_draft *draft, const char *name_or_path, const
     data_set *set = draft->set;
     data_place place;
     TRY(data_place_find(&place, name_or_path));
-    if ((options->features || options->labels) && place.layout != DATA_PLAIN && place.layout != DATA_MTX) {
+    if (((options->features && !draft->make) || options->labels) && place.layout != DATA_PLAIN &&
+        place.layout != DATA_MTX) {
         status = fail(FATHOM_USAGE,
                       "%s: brings its own features and labels; --features and --labels are for edge lists "
                       "and Matrix Market graphs",
@@ -88,6 +90,7 @@ static fathom_status load(data_set **set, const source *from, const data_options
         options = &defaults;
     if (!(options->missing_rate >= 0 && options->missing_rate <= 1))
         return fail(FATHOM_USAGE, "--missing-rate %g: a share between 0 and 1 is wanted", options->missing_rate);
+    draft.make = data_made_features(options->features);
     TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
     locale_t before = plain_enter();
     fathom_status status = from->arrays ? data_take_arrays(&draft, from->arrays, from->borrow, options->feature_norm)

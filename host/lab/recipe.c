@@ -32,6 +32,7 @@ void lab_recipe_free(lab_recipe *recipe) {
     mem_free(recipe->name);
     mem_free(recipe->title);
     mem_free(recipe->split);
+    mem_free(recipe->features);
     mem_free(recipe);
 }
 
@@ -99,6 +100,7 @@ static const key keys[] = {
     {"seeds", INT, AT(seeds), 1, 10000, true, NULL, NULL, 0},
     {"picture", PICTURE, AT(picture_layers), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
     {"split", TEXT, AT(split), 0, 0, false, NULL, NULL, 0},
+    {"features", TEXT, AT(features), 0, 0, false, NULL, NULL, 0},
     {"epochs", INT, AT(setting.epochs), 1, 1e9, true, "preset", NULL, 0},
     {"patience", INT, AT(setting.patience), 0, 1e9, true, NULL, NULL, 0},
     {"hidden", INT, AT(setting.net.hidden), 1, NN_HIDDEN_MAX, true, NULL, NULL, 0},

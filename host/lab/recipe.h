@@ -44,6 +44,7 @@ typedef struct lab_recipe {
     int picture_model; /* of the runs whose representations are kept; -1: none */
     int64_t picture_layers;
     char *split;          /* NULL: the data set's own */
+    char *features;       /* degree or identity; NULL: the data set's own */
     train_config setting; /* values that hold for every cell, train_unset() where the recipe says nothing */
 } lab_recipe;
 

@@ -201,10 +201,13 @@ static fathom_status look_at_data(sweep *s, double entries[LAB_VALUES]) {
         data_set *set = NULL;
         data_options options = data_options_default();
         options.split = s->recipe->split;
+        options.features = s->recipe->features;
         TRY(not_begun(s));
         TRY(data_load(&set, s->recipe->data.word[d], &options));
         entries[d] = (double)set->graph.nodes * 3 + 2 * (double)set->graph.edges;
-        fathom_status status = compare_data(s, s->recipe->data.word[d], set);
+        fathom_status status = data_need_features(set);
+        if (status == FATHOM_OK)
+            status = compare_data(s, s->recipe->data.word[d], set);
         data_free(set);
         TRY(status);
     }

@@ -32,6 +32,7 @@ static fathom_status load(bench *b, const lab_cell *cell, const lab_recipe *reci
         return FATHOM_OK;
     data_options options = data_options_default();
     options.split = recipe->split;
+    options.features = recipe->features;
     options.seed = cell->seed;
     options.missing_rate = cell->missing;
     options.feature_norm = recipe->setting.feature_norm;

@@ -34,6 +34,7 @@ typedef struct checkpoint_origin {
     double missing_rate;                    /* NaN: unknown */
     int binarised;                          /* -1: unknown */
     char seed[24];                          /* of split and missing rows, in digits; "": unknown, as for those below */
+    char features[16];                      /* degree or identity: made; "": the data's own */
     char split[256];                        /* its name */
     char split_sha256[65], data_sha256[65]; /* data_split, data_set */
 } checkpoint_origin;
@@ -41,7 +42,7 @@ typedef struct checkpoint_origin {
 checkpoint_origin checkpoint_origin_unknown(void);
 checkpoint_origin checkpoint_origin_of(const data_set *set);
 /* The entries for what is known; returns how many. The texts belong to *origin and `number`. */
-#define CHECKPOINT_ORIGIN_KEYS 7
+#define CHECKPOINT_ORIGIN_KEYS 8
 size_t checkpoint_origin_meta(st_meta_entry meta[CHECKPOINT_ORIGIN_KEYS], char number[32],
                               const checkpoint_origin *origin);
 fathom_status checkpoint_origin_read(checkpoint_origin *origin, const st_file *file);

@@ -14,6 +14,7 @@ checkpoint_origin checkpoint_origin_unknown(void) { return (checkpoint_origin){.
 checkpoint_origin checkpoint_origin_of(const data_set *set) {
     checkpoint_origin o = {.feature_norm = set->norm, .missing_rate = set->missing_rate, .binarised = set->binarised};
     snprintf(o.seed, sizeof o.seed, "%" PRIu64, set->seed);
+    snprintf(o.features, sizeof o.features, "%s", set->made_features ? set->made_features : "");
     if (set->split.name && strlen(set->split.name) < sizeof o.split)
         snprintf(o.split, sizeof o.split, "%s", set->split.name);
     snprintf(o.split_sha256, sizeof o.split_sha256, "%s", set->split.sha256);
@@ -37,8 +38,11 @@ size_t checkpoint_origin_meta(st_meta_entry meta[CHECKPOINT_ORIGIN_KEYS], char n
     }
     if (o->binarised >= 0)
         meta[count++] = (st_meta_entry){"binarised", o->binarised ? "true" : "false"};
-    const st_meta_entry texts[] = {
-        {"seed", o->seed}, {"split", o->split}, {"split_sha256", o->split_sha256}, {"data_sha256", o->data_sha256}};
+    const st_meta_entry texts[] = {{"features", o->features},
+                                   {"seed", o->seed},
+                                   {"split", o->split},
+                                   {"split_sha256", o->split_sha256},
+                                   {"data_sha256", o->data_sha256}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].value[0])
             meta[count++] = texts[i];
@@ -84,7 +88,8 @@ static void copy(char *to, size_t size, const char *from) {
 }
 
 fathom_status checkpoint_origin_read(checkpoint_origin *o, const st_file *file) {
-    const char *binarised = st_meta(file, "binarised"), *seed = st_meta(file, "seed");
+    const char *binarised = st_meta(file, "binarised"), *seed = st_meta(file, "seed"),
+               *features = st_meta(file, "features");
     *o = checkpoint_origin_unknown();
     TRY(read_norm(&o->feature_norm, st_meta(file, "feature_norm")));
     TRY(read_rate(&o->missing_rate, st_meta(file, "missing_rate")));
@@ -92,6 +97,9 @@ fathom_status checkpoint_origin_read(checkpoint_origin *o, const st_file *file) 
         o->binarised = strcmp(binarised, "true") == 0;
     if (seed)
         TRY(check_seed(seed));
+    if (features && !data_made_features(features))
+        return bad("features", features, "degree or identity");
+    copy(o->features, sizeof o->features, features);
     copy(o->seed, sizeof o->seed, seed);
     copy(o->split, sizeof o->split, st_meta(file, "split"));
     copy(o->split_sha256, sizeof o->split_sha256, st_meta(file, "split_sha256"));

@@ -83,6 +83,7 @@ train_config train_unset(void) {
 }
 
 fathom_status train_fill(train_config *c, const data_set *set) {
+    TRY(data_need_features(set)); /* before a device is opened */
     row r = row_of(set->name);
     bool pyg = c->preset == TRAIN_PYG, paper = c->preset == TRAIN_PAPER;
     c->net.assign_bias = presets[c->preset].assign_bias;

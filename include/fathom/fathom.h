@@ -155,14 +155,14 @@ typedef enum fathom_feature_norm {
 } fathom_feature_norm;
 /** How a data set is prepared. */
 typedef struct fathom_data_options {
-    size_t size;             /**< Set by fathom_data_options_init. */
-    const char *split;       /**< "public" (its own), "random:T,V", "fraction:T,V", a file; NULL: its own or random. */
-    uint64_t seed;           /**< Of the split and of missing features; 100. */
-    int32_t normalise;       /**< A fathom_feature_norm; auto. */
-    double missing_rate;     /**< Share of the nodes outside training that lose their features; 0. */
-    const char *features;    /**< For a graph file without features: a .npy, .csv or .mtx; else NULL. */
-    const char *labels;      /**< For a graph file without labels: a .npy or .csv; else NULL. */
-    int32_t without_split;   /**< 1: no split is made, for what is only measured or saved. */
+    size_t size;           /**< Set by fathom_data_options_init. */
+    const char *split;     /**< "public" (its own), "random:T,V", "fraction:T,V", a file; NULL: its own or random. */
+    uint64_t seed;         /**< Of the split and of missing features; 100. */
+    int32_t normalise;     /**< A fathom_feature_norm; auto. */
+    double missing_rate;   /**< Share of the nodes outside training that lose their features; 0. */
+    const char *features;  /**< For a graph without features: a .npy, .csv or .mtx, "degree", "identity"; else NULL. */
+    const char *labels;    /**< For a graph file without labels: a .npy or .csv; else NULL. */
+    int32_t without_split; /**< 1: no split is made, for what is only measured or saved. */
     int32_t keep_references; /**< fathom_data_build: 1: the arrays stay where they are and unchanged while the data
                                   lives, and those that need no change are used without a copy; 0: copied. */
 } fathom_data_options;
