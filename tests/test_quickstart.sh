@@ -164,9 +164,9 @@ grep -q 'platform trixie: debootstrap trixie: E: no such' err || fail "why there
 ls -d cache/root* | grep -vE 'root\.(log|lock)$' && fail "half a root is left"
 FAIL=0 made_by expect_exit 0
 same "$(tail -n 1 made)" "--variant=minbase trixie $PWD/cache/root.part mirror://three.example/debian" "debootstrap's words"
-same "$(cd cache/root/root/fathom && find . | sort | xargs)" \
+same "$(cd cache/root/srv/fathom && find . | sort | xargs)" \
     ". ./file ./tests ./tests/support ./tests/support/debian_root.sh ./tests/support/platform" "the tree in the root"
-grep -q "/cache/root env FATHOM_PLATFORM=trixie /root/fathom/quickstart test --devices all\$" entered || fail "not entered: $(cat entered)"
+grep -q "/cache/root env FATHOM_PLATFORM=trixie /srv/fathom/quickstart test --devices all\$" entered || fail "not entered: $(cat entered)"
 FAIL=1 made_by expect_exit 0 # the root is there
 exec 8>cache/root.lock
 flock 8
