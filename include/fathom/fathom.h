@@ -1,10 +1,7 @@
 /** @file fathom.h
  * The one header of libfathom: very deep graph neural networks with differentiable group normalisation on any OpenCL
- * device and on the CPU, and how over-smoothed their representations are.
- *
- * Why: averaging over neighbours makes all nodes look alike, and deep networks on graphs fail. This library trains
- * networks that do not, measures the effect on anybody's embeddings, and offers the normalisation by itself, so that
- * another framework can use it without the rest. Built with `cc example.c $(pkg-config --cflags --libs fathom)`:
+ * device and on the CPU, how over-smoothed anybody's embeddings are, and the normalisation by itself, for other
+ * frameworks. Built with `cc example.c $(pkg-config --cflags --libs fathom)`:
  * @code{.c}
  * #include <fathom/fathom.h>
  * #include <stdio.h>
@@ -38,9 +35,8 @@
  *  - There is no global state to set up. Any function may be called from any thread: calls that use one device wait
  *    for each other, calls on different devices run at the same time, and data and models do not change once made.
  *    A fathom_norm belongs to one thread at a time.
- *  - A structure begins with its `size`, which says how much of it the caller's header knows: options are filled with
- *    their defaults by an `_init` function, results are given as `{.size = sizeof result}`. So a program built with an
- *    older header goes on working with a newer library.
+ *  - A structure begins with its `size`, so that programs built with an older header work with a newer library: options
+ *    are filled with their defaults by an `_init` function, results are given as `{.size = sizeof result}`.
  *  - Matrices are row-major float32 without gaps, node numbers int32, offsets int64. What is not known is NaN. */
 #ifndef FATHOM_H
 #define FATHOM_H
@@ -80,8 +76,7 @@ FATHOM_API const char *fathom_version(void);
 FATHOM_API const char *fathom_status_name(fathom_status status);
 /** What a status means in general. */
 FATHOM_API const char *fathom_status_text(fathom_status status);
-/** The sentence of the last failure in this thread: what failed, where, and what to do. It stays until the next
- * failure in this thread; "" when nothing failed yet. */
+/** The message of the last failure in this thread: what failed, where, what to do; "" when nothing failed yet. */
 FATHOM_API const char *fathom_last_error(void);
 
 /* ---- devices ---- */
@@ -110,8 +105,7 @@ typedef struct fathom_device_options {
     size_t size;     /**< Set by fathom_device_options_init. */
     int32_t threads; /**< CPU: how many; 0: one per core. The results do not depend on it. */
     /** Called before an OpenCL device is opened, or NULL: may set the work-items of a work-group (a power of two) and
-     * the side up to which matrix products use the own kernel instead of CLBlast, as measured; 0: the library's choice.
-     */
+     * the side up to which matrix products use the own kernel, not CLBlast, as measured; 0: the library's choice. */
     void (*tune)(void *user, const fathom_device_info *info, int32_t *group, int32_t *own_gemm);
     void *user; /**< Handed to `tune`. */
 } fathom_device_options;
@@ -168,8 +162,7 @@ typedef struct fathom_data_options {
 } fathom_data_options;
 /** Fills in the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_data_options_init(fathom_data_options *options, size_t size);
-/** A data set as plain arrays: for building one from the caller's own, and for looking into one. Unused pointers are
- * NULL. */
+/** A data set as plain arrays: for building one from the caller's own, and for looking into one. Unused: NULL. */
 typedef struct fathom_arrays {
     size_t size;   /**< sizeof(fathom_arrays). */
     int64_t nodes; /**< n, at least 1. */
@@ -424,16 +417,13 @@ typedef struct fathom_scores {
     int32_t finite;        /**< 0: some outputs are not finite, and there are no metrics of them. */
 } fathom_scores;
 /** Runs a model on a data set with as many features and classes as it was trained with, prepared as fathom_model_info
- * says (feature_norm, missing_rate). Wanted or NULL: accuracies,
- * over-smoothing of the outputs (its `definition` goes in), and the final representations, `count` = nodes x classes
- * floats; the predicted class is the largest of a row. */
+ * says (feature_norm, missing_rate). Wanted or NULL: accuracies, over-smoothing of the outputs (its `definition` goes
+ * in), final representations, `count` = nodes x classes floats; the predicted class is the largest of a row. */
 FATHOM_API fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
                                          fathom_scores *scores, fathom_metrics *metrics, float *embeddings,
                                          int64_t count);
-
 /** Writes a model as safetensors with the names of PyTorch Geometric's modules. */
 FATHOM_API fathom_status fathom_model_save(const fathom_model *model, const char *path);
-
 /** What a model file that another program wrote may not say. */
 typedef struct fathom_load_options {
     size_t size;    /**< Set by fathom_load_options_init. */
