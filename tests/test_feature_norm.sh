@@ -49,7 +49,7 @@ assert all(isinstance(v, str) for v in head["__metadata__"].values()), "metadata
 def write(name):
     text = json.dumps(head).encode()
     open(name, "wb").write(struct.pack("<Q", len(text)) + text + data)
-for key in "sha256 missing_rate binarised seed split split_sha256 data_sha256 feature_norm".split():
+for key in "sha256 writer missing_rate binarised seed split split_sha256 data_sha256 feature_norm".split():
     head["__metadata__"].pop(key)
 write("bare.safetensors")
 head["__metadata__"]["feature_norm"] = "column"

@@ -144,6 +144,25 @@ static void test_bit_flips_never_crash(void) {
     mem_free(bytes);
 }
 
+/* What st_save wrote carries a digest: one wrong bit anywhere is noticed, in the key of the digest as well. */
+static void test_every_flipped_bit_of_an_own_file_is_refused(void) {
+    uint8_t *bytes = NULL;
+    size_t count;
+    char text[80];
+    st_file *f = NULL;
+    save_example();
+    golden_ok(file_load(&bytes, &count, path, 1 << 20));
+    for (size_t at = 0; at < count * 8; at++) {
+        bytes[at / 8] ^= (uint8_t)(1u << at % 8);
+        snprintf(text, sizeof text, "bit %zu of byte %zu", at % 8, at / 8);
+        TEST_ASSERT_EQUAL_MESSAGE(FATHOM_DATA, st_parse(&f, bytes, count, "flipped"), text);
+        bytes[at / 8] ^= (uint8_t)(1u << at % 8);
+    }
+    golden_ok(st_parse(&f, bytes, count, "whole again"));
+    st_free(f);
+    mem_free(bytes);
+}
+
 static void test_header_length_is_limited(void) {
     uint8_t bytes[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, '{', '}'};
     st_file *f = NULL;
@@ -181,6 +200,7 @@ int main(void) {
     RUN_TEST(test_bad_headers_are_refused);
     RUN_TEST(test_every_truncation_is_refused);
     RUN_TEST(test_bit_flips_never_crash);
+    RUN_TEST(test_every_flipped_bit_of_an_own_file_is_refused);
     RUN_TEST(test_header_length_is_limited);
     RUN_TEST(test_failing_allocations_leak_nothing);
     RUN_TEST(test_a_folder_that_cannot_be_written);

@@ -224,6 +224,30 @@ for run in members files; do
     same "$(wc -l <$run/epochs.jsonl)" 5 "epochs of $run"
 done
 
+# --- one wrong bit in a state or a model, in the header or in the numbers: refused, by eval, --init and --resume
+cat >flip.py <<'PYTHON'
+import os, subprocess, sys
+path, words, *command = sys.argv[1:]
+whole = open(path, "rb").read()
+start = 8 + int.from_bytes(whole[:8], "little")
+places = [0, 9, 8 + whole[8:].index(b"sha256"), 8 + whole[8:].index(b"fathom"), start - 1, start, len(whole) - 1]
+places += [start * i // 9 for i in range(1, 9)] + [start + (len(whole) - start) * i // 7 for i in range(1, 7)]
+for i, at in enumerate(places):
+    bad = bytearray(whole)
+    bad[at] ^= 1 << i % 8
+    open(path, "wb").write(bad)
+    got = subprocess.run(command, capture_output=True, text=True)
+    assert got.returncode == 4 and path in got.stderr, (at, got.returncode, got.stderr)
+    assert at < start or words in got.stderr, (at, got.stderr)
+open(path, "wb").write(whole)
+sys.exit(subprocess.run(command, capture_output=True).returncode)
+PYTHON
+words='its content is not what was written: the SHA-256 in its metadata'
+expect_exit 0 train --epochs 3 --out bits --quiet
+expect_exit 0 python3 flip.py bits/model.safetensors "$words" "$FATHOM" eval --checkpoint bits/model.safetensors --data karate --threads 1
+expect_exit 0 python3 flip.py bits/model.safetensors "$words" "$FATHOM" train --data karate --layers 3 --epochs 1 --threads 1 --init bits/model.safetensors
+expect_exit 0 python3 flip.py bits/state.safetensors "$words" "$FATHOM" train --out bits --resume --epochs 4 --threads 1
+
 # --- one process at a time
 "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --out busy --quiet >/dev/null 2>&1 &
 pid=$!

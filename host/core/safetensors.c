@@ -165,8 +165,12 @@ static fathom_status read_meta(st_file *f, const cJSON *meta) {
 
 /* A file of another program has no digest, and is taken as it is. */
 static fathom_status check_digest(const st_file *f) {
-    const char *told = st_meta(f, ST_DIGEST);
+    const char *told = st_meta(f, ST_DIGEST), *writer = st_meta(f, ST_WRITER);
     char hex[65];
+    if (!told && writer && strcmp(writer, ST_WRITER_NAME) == 0)
+        return fail(FATHOM_DATA,
+                    "its metadata lack the SHA-256 of its content; take a copy that is whole, or, if it was "
+                    "changed on purpose, drop the entry " ST_WRITER);
     if (!told)
         return FATHOM_OK;
     digest_of(hex, f->meta, f->meta_count, f->tensors, f->count);
@@ -175,7 +179,7 @@ static fathom_status check_digest(const st_file *f) {
     return fail(FATHOM_DATA,
                 "its content is not what was written: the SHA-256 in its metadata is %.12s..., that of its "
                 "content %.12s...; take a copy that is whole, or, if it was changed on purpose, drop the "
-                "entry " ST_DIGEST,
+                "entries " ST_DIGEST " and " ST_WRITER,
                 told, hex);
 }
 
@@ -344,7 +348,7 @@ static fathom_status make_header(char **text, const st_tensor *tensors, size_t c
     return *text ? FATHOM_OK : fail(FATHOM_MEMORY, "out of memory while writing a checkpoint's header");
 }
 
-/* meta = `given`, and the digest of it all behind. */
+/* meta = `given`, the writer, and the digest of it all. */
 static fathom_status add_digest(st_meta_entry *meta, char hex[65], const st_tensor *tensors, size_t count,
                                 const st_meta_entry *given, size_t given_count) {
     st_tensor *sorted = NULL;
@@ -353,12 +357,11 @@ static fathom_status add_digest(st_meta_entry *meta, char hex[65], const st_tens
         memcpy(sorted, tensors, count * sizeof *sorted);
     if (given_count > 0)
         memcpy(meta, given, given_count * sizeof *meta);
+    meta[given_count] = (st_meta_entry){ST_WRITER, ST_WRITER_NAME};
     qsort(sorted, count, sizeof *sorted, by_name);
-    qsort(meta, given_count, sizeof *meta, by_key);
-    digest_of(hex, meta, given_count, sorted, count);
-    if (given_count > 0)
-        memcpy(meta, given, given_count * sizeof *meta);
-    meta[given_count] = (st_meta_entry){ST_DIGEST, hex};
+    qsort(meta, given_count + 1, sizeof *meta, by_key);
+    digest_of(hex, meta, given_count + 1, sorted, count);
+    meta[given_count + 1] = (st_meta_entry){ST_DIGEST, hex};
     mem_free(sorted);
     return FATHOM_OK;
 }
@@ -370,9 +373,9 @@ fathom_status st_save(const char *path, const st_tensor *tensors, size_t count, 
     file_piece *pieces = NULL;
     fathom_status status;
     static const char spaces[8] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};
-    TRY_OUT(mem_new(&meta, given_count + 1, 1, sizeof *meta, "checkpoint"));
+    TRY_OUT(mem_new(&meta, given_count + 2, 1, sizeof *meta, "checkpoint"));
     TRY_OUT(add_digest(meta, hex, tensors, count, given, given_count));
-    TRY_OUT(make_header(&text, tensors, count, meta, given_count + 1));
+    TRY_OUT(make_header(&text, tensors, count, meta, given_count + 2));
     TRY_OUT(mem_new(&pieces, count + 3, 1, sizeof *pieces, "checkpoint"));
     size_t length = strlen(text), padding = (8 - length % 8) % 8; /* tensors start at a multiple of 8 */
     uint8_t head[8];

@@ -17,8 +17,11 @@
 
 #define ST_DIMS 8
 #define ST_HEADER_MAX (100 * 1000 * 1000)
-/* The metadata entry that st_save adds: SHA-256 of tensors and other metadata. A file that has it must match it. */
+/* The metadata entries that st_save adds: SHA-256 of tensors and other metadata, which a file that has it must match,
+ * and who wrote it: a file of ours must have the first, so that a flipped bit in its key is noticed as well. */
 #define ST_DIGEST "sha256"
+#define ST_WRITER "writer"
+#define ST_WRITER_NAME "fathom"
 
 typedef enum st_type { ST_F32, ST_F64, ST_I64, ST_I32, ST_OTHER } st_type;
 
