@@ -16,7 +16,7 @@ expect_exit 0 train --device opencl:0 --epochs 5 --out resumed
 first=$(calls clEnqueueNDRangeKernel)
 expect_exit 0 train --device cpu --epochs 10 --out resumed --resume
 expect_exit 0 train --device opencl:0 --epochs 10 --out undisturbed
-whole=$(calls clEnqueueNDRangeKernel)
+whole=$(calls clEnqueueNDRangeKernel) reads=$(calls clEnqueueReadBuffer)
 [ "$whole" -gt "$first" ] || fail "the layer counts no launches"
 # After the fifth epoch, before the tenth: the metrics at the end take some launches of both runs.
 for lost in 1 2 3; do # CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, CL_INVALID_COMMAND_QUEUE
@@ -43,8 +43,24 @@ command=$(grep -o '`fathom train [^`]*`' err | tr -d '`')
 expect_exit 0 eval "${command/#fathom/"\"$FATHOM\""} --threads 1 --quiet"
 cmp resumed/state.safetensors lost/state.safetensors || fail "another state than resumed on the CPU"
 
-# Wrong results are a loss, too: the product check when the device is opened (reads 1 to 4), the known answer at the
-# start (5), NaN instead of an epoch's numbers (8).
+# A bit that flips in what is read back: nothing of it is saved, and what was saved is whole.
+for tenths in 3 5 6 7 8 10; do
+    at=$((reads * tenths / 10))
+    rm -rf lost
+    got=0
+    OCL_LAYER_FAIL=flip:$at:0 train --device opencl:0 --epochs 10 --out lost >out 2>err || got=$?
+    same "$got $(sed -n 's/^fired //p' report)" "3 1" "exit code and flips at read $at: $(cat err)"
+    grep -q 'two reads of the same .* differ: a wrong result' err || fail "a bit of read $at flipped: $(cat err)"
+    # shellcheck disable=SC2046
+    expect_exit 0 train --device cpu --epochs 10 --out lost $(resume_run lost)
+    same "$(wc -l <lost/epochs.jsonl)" 10 "epochs after a flip at read $at"
+done
+rm -rf fell
+OCL_LAYER_FAIL=flip:$((reads / 2)):0 train --device opencl:0 --fallback cpu --epochs 10 --out fell >out 2>err || fail "a flip: $(cat err)"
+same "$(field "d['status'], d['result']['epochs']" out)" "('fell_back', 10)" "status when a bit flips"
+
+# Wrong results are a loss, too: the product check when the device is opened (reads 1 to 8: each is done twice), the known
+# answer at the start (9), NaN instead of an epoch's numbers (15).
 while IFS='|' read -r at code words; do
     rm -rf lost
     expect_exit "$code" env OCL_LAYER_FAIL="wrong:$at:0" "$FATHOM" train --data karate --layers 3 --epochs 10 --threads 1 \
@@ -53,13 +69,13 @@ while IFS='|' read -r at code words; do
     [ "$(sed -n 's/^fired //p' report)" = 1 ] || fail "read $at was not made wrong"
 done <<'TABLE'
 1|3|multiplies matrices wrongly
-5|3|computes wrongly
-8|5|not a number
+9|3|computes wrongly
+15|5|not a number
 TABLE
 # `auto` goes on on the CPU by itself (the layer shows PoCL as a graphics card).
 expect_exit 0 train --device cpu --epochs 10
 field "d['result']" out >wanted
-for at in 1 5 8; do
+for at in 1 9 15; do
     export OCL_LAYER_FAIL=wrong:$at:0 OCL_LAYER_TYPE=4
     expect_exit 0 "$FATHOM" train --data karate --layers 3 --checkpoint-every 5 --threads 1 --json --epochs 10
     unset OCL_LAYER_FAIL OCL_LAYER_TYPE

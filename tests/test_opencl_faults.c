@@ -46,6 +46,8 @@ static const struct scenario {
     {"OpenCL: launches that fail late", "late", "clEnqueueNDRangeKernel", NN_GCN, NN_GROUP, 0, false, true, "1,2,3,5",
      24, 0},
     {"OpenCL: reads that give NaN", "wrong", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, 0, true, true, "3,5", 24, 0},
+    {"OpenCL: reads with a flipped bit", "flip", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, 0, false, true, "2,3,5", 24,
+     0},
     {"OpenCL: every call, --fallback cpu", "any", NULL, NN_GCN, NN_GROUP, 0, true, true, "1,3,4,5", 40, 0},
 };
 static const struct {
@@ -166,7 +168,7 @@ static const char *wrong(const struct scenario *s, const expected *e, const outc
         return same(got, &e->whole) ? NULL : "success, but other numbers";
     if (status == FATHOM_OK)
         return got->kept < EPOCHS && same(got, &e->fell[got->kept]) ? NULL : "other numbers than resumed on the CPU";
-    if (strcmp(s->kind, "wrong") == 0)
+    if (strcmp(s->kind, "wrong") == 0 || strcmp(s->kind, "flip") == 0)
         return status == FATHOM_DEVICE && strstr(sentence, "wrong") ? NULL : "wrong data is not told of";
     if (status != FATHOM_DEVICE && status != FATHOM_MEMORY)
         return "neither a device's nor a memory's failure";
@@ -351,7 +353,8 @@ SCENARIO(opening_with_clblast, 2)
 SCENARIO(every_call_with_clblast, 3)
 SCENARIO(late_errors, 4)
 SCENARIO(wrong_results, 5)
-SCENARIO(falling_back, 6)
+SCENARIO(flipped_bits, 6)
+SCENARIO(falling_back, 7)
 
 static bool there_is_a_device;
 
@@ -399,6 +402,7 @@ int main(int argc, char **argv) {
     RUN_TEST(every_call_with_clblast);
     RUN_TEST(late_errors);
     RUN_TEST(wrong_results);
+    RUN_TEST(flipped_bits);
     RUN_TEST(falling_back);
     return support_end();
 }

@@ -8,7 +8,9 @@
  *       rare   the N-th of all but clSetKernelArg and clEnqueueNDRangeKernel
  *       late   the N-th launch says CL_SUCCESS and does nothing; the next clFinish or read returns CODE
  *       finish the same, but reads go well: only clFinish tells, every time
- *       wrong  the N-th read says CL_SUCCESS and gives NaN
+ *       wrong  the N-th read says CL_SUCCESS and gives NaN, and so does the other of a read without waiting and the
+ *              blocking one after it: what a device computed wrongly is the same however often it is read
+ *       flip   one bit of what the N-th read gives is wrong
  *     A release that fails does release: what is left alive is the caller's doing.
  *   OCL_LAYER_GROUP=64       largest work-group
  *   OCL_LAYER_LOCAL=16384    bytes of local memory
@@ -98,13 +100,31 @@ static bool dropped(void) {
     return hit;
 }
 
-static void spoil(void *bytes, size_t count) {
+static struct { /* the last read, unless it was a blocking one */
+    unsigned char *bytes;
+    size_t count;
+    bool wrong;
+} before;
+
+static void spoil(cl_command_queue queue, bool blocking, unsigned char *bytes, size_t count) {
     pthread_mutex_lock(&lock);
-    if (planned("wrong", calls[CALL_clEnqueueReadBuffer])) {
+    long nth = calls[CALL_clEnqueueReadBuffer];
+    bool wrong = planned("wrong", nth), flip = planned("flip", nth) && count > 0;
+    if (!blocking && (wrong || flip))
+        next->clFinish(queue);
+    if (wrong || (blocking && before.wrong))
         memset(bytes, 0xff, count);
+    if (wrong && blocking && before.bytes)
+        memset(before.bytes, 0xff, before.count);
+    if (flip)
+        bytes[(size_t)nth * 7919 % count] ^= (unsigned char)(1 << nth % 8);
+    if (wrong || flip) {
         fired++;
         fired_name = "clEnqueueReadBuffer";
     }
+    before.bytes = blocking ? NULL : bytes;
+    before.count = count;
+    before.wrong = !blocking && wrong;
     pthread_mutex_unlock(&lock);
 }
 
@@ -356,8 +376,8 @@ static cl_int CL_API_CALL wrap_clEnqueueReadBuffer(cl_command_queue queue, cl_me
     code = next->clEnqueueReadBuffer(queue, buffer, blocking, offset, size, target, waits, list, event);
     if (code == CL_SUCCESS && event)
         count(KIND_event, 1);
-    if (code == CL_SUCCESS && blocking)
-        spoil(target, size);
+    if (code == CL_SUCCESS)
+        spoil(queue, blocking, target, size);
     return code;
 }
 
@@ -378,6 +398,8 @@ void ocl_layer_plan(const char *plan) {
     total = rare = fired = fail_at = 0;
     fired_name = NULL;
     owed = false;
+    before.bytes = NULL;
+    before.wrong = false;
     if (plan && sscanf(plan, "%63[A-Za-z]:%ld:%ld:%c", fail_name, &fail_at, &fail_code, &more) < 3)
         fail_at = 0;
     fail_on = more == '+';

@@ -152,13 +152,31 @@ fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *s
     return FATHOM_OK;
 }
 
+/* Every byte is read twice and compared: a bit that flips on its way must reach neither a result nor a checkpoint. The
+ * first read does not wait; the blocking one after it in the queue waits for both. */
+static fathom_status read_twice(ocl_device *dev, char *target, cl_mem buffer, size_t offset, size_t bytes) {
+    for (size_t done = 0, part; done < bytes; done += part) {
+        part = bytes - done < sizeof dev->again ? bytes - done : sizeof dev->again;
+        CL_TRY(dev, "clEnqueueReadBuffer", "download",
+               clEnqueueReadBuffer(dev->queue, buffer, CL_FALSE, offset + done, part, dev->again, 0, NULL, NULL));
+        CL_TRY(dev, "clEnqueueReadBuffer", "download",
+               clEnqueueReadBuffer(dev->queue, buffer, CL_TRUE, offset + done, part, target + done, 0, NULL, NULL));
+        if (memcmp(dev->again, target + done, part) != 0)
+            return ocl_host->fail(
+                FATHOM_DEVICE,
+                "clEnqueueReadBuffer(download): two reads of the same %zu bytes of %s differ: a wrong "
+                "result; look at its memory, cables and driver, `fathom selftest` tests it",
+                part, dev->name);
+    }
+    return FATHOM_OK;
+}
+
 /* The queue is empty after a blocking read, so the finish costs next to nothing; some drivers tell only there that a
  * launch before the read failed. */
 fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
     ocl_device *dev = state;
     TRY(told_late(dev));
-    CL_TRY(dev, "clEnqueueReadBuffer", "download",
-           clEnqueueReadBuffer(dev->queue, (cl_mem)handle, CL_TRUE, offset, bytes, target, 0, NULL, NULL));
+    TRY(read_twice(dev, target, (cl_mem)handle, offset, bytes));
     CL_TRY(dev, "clFinish", "download", clFinish(dev->queue));
     dev->unwaited = false;
     dev->counters.blocking_reads++;
