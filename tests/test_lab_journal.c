@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -189,6 +190,104 @@ static void a_line_that_is_no_row_is_refused(void) {
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(fathom_last_error(), "journal.jsonl, line 2"), fathom_last_error());
 }
 
+static void put_file(const char *bytes, size_t count) {
+    mkdir(FOLDER, 0777);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, file_replace(FOLDER "/journal.jsonl", &(file_piece){bytes, count}, 1));
+}
+
+#define ROW "{\"cell\":\"c1\",\"data\":\"d\",\"model\":\"gcn\",\"norm\":\"none\"}"
+
+/* Only half a row is taken away; what is not ours stays as it is. */
+static void a_foreign_file_is_refused_and_stays(void) {
+    static const struct {
+        const char *bytes;
+        size_t count;
+    } foreign[] = {{"my notes", 8},       {"{\"epoch\": 1}", 12},      {"{\"cells\": [1, 2]", 16},
+                   {ROW "\nmy notes", 0}, {"\0\0\0 a disk image", 16}, {"\xEF\xBB\xBF{\"cell\":", 11}};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        size_t count = foreign[i].count ? foreign[i].count : strlen(foreign[i].bytes), left;
+        uint8_t *bytes = NULL;
+        lab_journal journal;
+        put_file(foreign[i].bytes, count);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_DATA, lab_journal_open(&journal, FOLDER), foreign[i].bytes);
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(fathom_last_error(), "journal.jsonl, line"), fathom_last_error());
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, file_load(&bytes, &left, FOLDER "/journal.jsonl", 1 << 20));
+        TEST_ASSERT_EQUAL_size_t(count, left);
+        TEST_ASSERT_EQUAL_MEMORY(foreign[i].bytes, bytes, count);
+        mem_free(bytes);
+    }
+}
+
+/* A whole row that lacks its line end is a row, and zeros are what a file system leaves of one. */
+static void a_last_line_without_end_is_read(void) {
+    static const char zeros[] = ROW "\n\0\0\0\0";
+    lab_journal journal;
+    put_file(ROW, strlen(ROW));
+    add_rows(5, 6);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_journal_read(&journal, FOLDER), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT64(2, journal.count);
+    TEST_ASSERT_EQUAL_STRING("c1", journal.rows[0].cell);
+    lab_journal_close(&journal);
+    put_file(zeros, sizeof zeros - 1);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_journal_open(&journal, FOLDER), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT64(1, journal.count);
+    TEST_ASSERT_TRUE(journal.cut);
+    lab_journal_close(&journal);
+}
+
+static void long_texts_are_kept_whole(void) {
+    static char path[5000];
+    lab_journal journal;
+    lab_row row = sample(1);
+    memset(path, 'p', sizeof path - 1);
+    row.data = path;
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_journal_open(&journal, FOLDER));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_journal_add(&journal, &row));
+    lab_journal_close(&journal);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_journal_read(&journal, FOLDER));
+    TEST_ASSERT_EQUAL_STRING(path, journal.rows[0].data);
+    lab_journal_close(&journal);
+}
+
+static int64_t resident_bytes(void) {
+    long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*s %lld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Short rows, each of its own cell: memory at most 64 times the bytes on disk, and no search through all of them. */
+static void many_rows_are_small_and_found(void) {
+    enum { MANY = 100000 };
+    lab_journal journal;
+    lab_text text = {0};
+    char cell[24];
+    for (int i = 0; i < MANY; i++)
+        lab_add(&text, "{\"cell\":\"%07x\",\"data\":\"d\",\"model\":\"gcn\",\"norm\":\"none\"}\n", i);
+    put_file(text.bytes, text.count);
+    int64_t before = resident_bytes(), bytes = (int64_t)text.count;
+    clock_t begun = clock();
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_journal_read(&journal, FOLDER), fathom_last_error());
+    int64_t used = resident_bytes() - before;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(cell, sizeof cell, "%07x", i);
+        TEST_ASSERT_EQUAL_PTR(&journal.rows[i], lab_journal_find(&journal, cell));
+    }
+    double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    TEST_ASSERT_EQUAL_INT64(MANY, journal.count);
+    lab_journal_close(&journal);
+    lab_text_free(&text);
+    TEST_ASSERT_TRUE_MESSAGE(seconds < 30, "the time grows with the square of the rows");
+#ifndef __SANITIZE_ADDRESS__
+    TEST_ASSERT_LESS_THAN_INT64(64 * bytes, used);
+#else
+    (void)(bytes + used);
+#endif
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(a_row_reads_back_to_the_same_bits);
@@ -197,6 +296,10 @@ int main(void) {
     RUN_TEST(a_line_cut_off_is_forgotten);
     RUN_TEST(rows_survive_kills);
     RUN_TEST(a_failure_is_forgotten_when_the_run_finishes);
+    RUN_TEST(a_foreign_file_is_refused_and_stays);
+    RUN_TEST(a_last_line_without_end_is_read);
+    RUN_TEST(long_texts_are_kept_whole);
+    RUN_TEST(many_rows_are_small_and_found);
     RUN_TEST(one_sweep_at_a_time);
     RUN_TEST(a_line_that_is_no_row_is_refused);
     return support_end();

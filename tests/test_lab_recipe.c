@@ -64,6 +64,95 @@ static void seeds_vary_slowest(void) {
     lab_recipe_free(recipe);
 }
 
+static const char plain[] = "data cora\nmodels gcn\nnorms group\nlayers 2\nseeds 1\nlr 0.01\n";
+
+static void first_id(char id[LAB_CELL_ID], const char *text, const char *name, const char *key, const char *values) {
+    lab_recipe *recipe = NULL;
+    lab_cell *cells = NULL;
+    int64_t count;
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_recipe_parse(&recipe, text, name), fathom_last_error());
+    if (key)
+        TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_recipe_set(recipe, key, values), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_grid(&cells, &count, recipe));
+    memcpy(id, cells[0].id, LAB_CELL_ID);
+    mem_free(cells);
+    lab_recipe_free(recipe);
+}
+
+static void ids_cover_every_setting(void) {
+    static const char *const settings[][2] = {
+        {"epochs", "7"},          {"patience", "3"},   {"hidden", "8"},
+        {"dropout", "0.25"},      {"lr", "0.02"},      {"lr", "0.01000000000001"},
+        {"weight-decay", "0.1"},  {"preset", "paper"}, {"split", "random:3,3"},
+        {"feature-norm", "none"}, {"alpha", "0.3"},    {"theta", "0.7"},
+        {"groups", "3"},          {"lambda", "0.01"},  {"lambda", "0.01000000000001"},
+        {"missing-rate", "1"}};
+    enum { COUNT = sizeof settings / sizeof *settings };
+    char id[COUNT + 1][LAB_CELL_ID], same[LAB_CELL_ID];
+    first_id(id[COUNT], plain, "plain", NULL, NULL);
+    for (int i = 0; i < COUNT; i++)
+        first_id(id[i], plain, "plain", settings[i][0], settings[i][1]);
+    for (int i = 0; i <= COUNT; i++)
+        for (int j = 0; j < i; j++)
+            TEST_ASSERT_TRUE_MESSAGE(strcmp(id[i], id[j]) != 0, settings[j][0]);
+    first_id(same, plain, "plain", "title", "what is shown changes no result");
+    TEST_ASSERT_EQUAL_STRING(id[COUNT], same);
+}
+
+/* Paths that differ only at their end, far behind. */
+static void ids_cover_whole_paths(void) {
+    char text[2 * 1200 + 200], path[1200] = "";
+    lab_recipe *recipe = NULL;
+    lab_cell *cells = NULL;
+    int64_t count;
+    memset(path, 'p', sizeof path - 1);
+    snprintf(text, sizeof text, "data %s1 %s2\nmodels gcn\nnorms none\nlayers 2\nseeds 1\n", path, path);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_recipe_parse(&recipe, text, "long"), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, lab_grid(&cells, &count, recipe));
+    TEST_ASSERT_EQUAL_INT64(2, count);
+    TEST_ASSERT_EQUAL_INT64(1200, strlen(cells[1].data));
+    TEST_ASSERT_TRUE(strcmp(cells[0].id, cells[1].id) != 0);
+    mem_free(cells);
+    lab_recipe_free(recipe);
+}
+
+static void add_list(lab_text *text, const char *key, const char *format) {
+    lab_add(text, "%s", key);
+    for (int i = 1; i < LAB_VALUES; i++)
+        lab_add(text, format, i);
+    lab_add(text, "\n");
+}
+
+/* Counting is a product: a walk through these cells would take days. */
+static void too_many_runs_are_refused_with_their_number(void) {
+    lab_text text = {0};
+    lab_recipe *recipe = NULL;
+    lab_cell *cells = NULL;
+    int64_t count;
+    add_list(&text, "data", " d%d");
+    add_list(&text, "layers", " %d");
+    add_list(&text, "groups", " %d");
+    add_list(&text, "lambda", " .%d1");
+    add_list(&text, "missing-rate", " .%d1");
+    lab_add(&text, "models gcn sgc\nnorms group\nseeds 1000\n");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, lab_recipe_parse(&recipe, text.bytes, "huge"), fathom_last_error());
+    TEST_ASSERT_EQUAL_INT(FATHOM_USAGE, lab_grid(&cells, &count, recipe));
+    TEST_ASSERT_NULL(cells);
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(fathom_last_error(), "recipe huge: 1984873086000 runs"), fathom_last_error());
+    lab_recipe_free(recipe);
+    lab_text_free(&text);
+}
+
+static void a_nul_is_refused_with_its_line(void) {
+    static const char text[] = "data karate\nmodels gcn\n\0norms none\nlayers 2\n";
+    lab_recipe *recipe = NULL;
+    FILE *file = fopen("nul.recipe", "w");
+    fwrite(text, 1, sizeof text - 1, file);
+    fclose(file);
+    TEST_ASSERT_EQUAL_INT(FATHOM_USAGE, lab_recipe_load(&recipe, "nul.recipe"));
+    TEST_ASSERT_EQUAL_STRING("recipe nul.recipe, line 3: a NUL byte; a recipe is plain text", fathom_last_error());
+}
+
 static const char small[] = "data   cora, citeseer # two\n"
                             "models = gcn sgc\n"
                             "norms: none group\n"
@@ -163,6 +252,10 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(the_four_recipes_have_the_papers_runs);
     RUN_TEST(cells_have_names_of_their_own);
+    RUN_TEST(ids_cover_every_setting);
+    RUN_TEST(ids_cover_whole_paths);
+    RUN_TEST(too_many_runs_are_refused_with_their_number);
+    RUN_TEST(a_nul_is_refused_with_its_line);
     RUN_TEST(seeds_vary_slowest);
     RUN_TEST(a_recipe_says_what_it_says);
     RUN_TEST(its_text_reads_back_to_the_same);

@@ -119,8 +119,8 @@ static fathom_status run(const void *given) {
     int charts = 0;
     fathom_status status;
     const char *page = o->text ? NULL : o->output ? o->output : path;
-    snprintf(path, sizeof path, "%.4000s/report.html", o->folder);
     TRY(load(&from, o->folder));
+    TRY_OUT(lab_path(path, o->folder, "report.html"));
     if (o->csv)
         TRY_OUT(save_csv(&from, o->csv));
     if (o->svg)

@@ -15,11 +15,15 @@
 #define FAILURES "failures.jsonl"
 #define BYTES_MAX (UINT64_C(1) << 32)
 
-fathom_status lab_journal_path(char path[LAB_PATH], const lab_journal *journal, const char *name) {
-    int length = snprintf(path, LAB_PATH, "%s/%s", journal->folder, name);
+fathom_status lab_path(char path[LAB_PATH], const char *folder, const char *name) {
+    int length = snprintf(path, LAB_PATH, "%s/%s", folder, name);
     if (length < 0 || length >= LAB_PATH)
-        return fail(FATHOM_DATA, "%.80s.../%s: the path is too long", journal->folder, name);
+        return fail(FATHOM_DATA, "%.80s.../%s: the path is too long", folder, name);
     return FATHOM_OK;
+}
+
+fathom_status lab_journal_path(char path[LAB_PATH], const lab_journal *journal, const char *name) {
+    return lab_path(path, journal->folder, name);
 }
 
 fathom_status lab_make_folder(const char *path) {

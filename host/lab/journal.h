@@ -45,6 +45,7 @@ const lab_row *lab_journal_find(const lab_journal *journal, const char *cell);
 const lab_row *lab_journal_find_failure(const lab_journal *journal, const char *cell);
 
 /* folder/name in `path`; fails when it does not fit. */
+fathom_status lab_path(char path[LAB_PATH], const char *folder, const char *name);
 fathom_status lab_journal_path(char path[LAB_PATH], const lab_journal *journal, const char *name);
 fathom_status lab_make_folder(const char *path);
 

@@ -102,7 +102,7 @@ fathom_status lab_picture_keep(const lab_journal *journal, const char *cell, con
     fathom_status status;
     TRY(lab_journal_path(path, journal, "pictures"));
     TRY(lab_make_folder(path));
-    snprintf(path, sizeof path, "%.4000s/model.safetensors", run_folder);
+    TRY(lab_path(path, run_folder, "model.safetensors"));
     TRY_OUT(st_load(&file, path));
     TRY_OUT(nn_input_make(&input, dev, set, config->net.model));
     TRY_OUT(nn_model_make(&model, &config->net, input));

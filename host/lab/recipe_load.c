@@ -7,13 +7,13 @@
 #include "core/suggest.h"
 #include "lab/recipe.h"
 
-/* A zero byte would end the text early, and the rest would be lost. */
+/* A NUL byte would end the text early, and the rest would be lost. */
 static fathom_status check_plain(const uint8_t *bytes, size_t count, const char *path) {
     const uint8_t *zero = memchr(bytes, '\0', count);
     int line = 1;
     for (const uint8_t *c = bytes; zero && c < zero; c++)
         line += *c == '\n';
-    return zero ? fail(FATHOM_USAGE, "recipe %s, line %d: a zero byte; a recipe is plain text", path, line) : FATHOM_OK;
+    return zero ? fail(FATHOM_USAGE, "recipe %s, line %d: a NUL byte; a recipe is plain text", path, line) : FATHOM_OK;
 }
 
 /* The recipe is called as its file, without folder and ending. */

@@ -30,7 +30,7 @@ void lab_studies_free(lab_studies *studies) {
 
 static fathom_status fill_study(lab_study *study, const char *folder) {
     char about[LAB_PATH];
-    snprintf(about, sizeof about, "%.4000s/sweep.json", folder);
+    TRY(lab_path(about, folder, "sweep.json"));
     TRY(lab_about_load(&study->about, about));
     TRY(lab_recipe_parse(&study->recipe, study->about.recipe, study->about.name));
     TRY(lab_grid(&study->cells, &study->cell_count, study->recipe));

@@ -72,9 +72,7 @@ static fathom_status compare_recipes(const char *folder, const char *old, const 
 static fathom_status check_folder(const sweep *s) {
     const char *out = s->options->out;
     char path[LAB_PATH];
-    int length = snprintf(path, sizeof path, "%s/sweep.json", out);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return fail(FATHOM_DATA, "%.80s...: the path is too long", out);
+    TRY(lab_path(path, out, "sweep.json"));
     bool held = access(path, F_OK) == 0;
     if (held && !s->options->resume)
         return fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out", out);
@@ -268,7 +266,10 @@ static fathom_status add_workers(sweep *s, int row) {
 static fathom_status find_workers(sweep *s) {
     char words[512], *rest = NULL;
     int row;
-    snprintf(words, sizeof words, "%s", s->options->devices);
+    if (strlen(s->options->devices) >= sizeof words)
+        return fail(FATHOM_USAGE, "--device '%.80s...': the list is longer than %zu bytes", s->options->devices,
+                    sizeof words - 1);
+    strcpy(words, s->options->devices);
     TRY(mem_new(&s->workers, LAB_WORKERS, 1, sizeof *s->workers, "workers"));
     TRY(mem_new(&s->running, LAB_WORKERS, 1, sizeof *s->running, "workers"));
     TRY(mem_new(&s->shown, LAB_WORKERS, 1, sizeof *s->shown, "workers"));

@@ -76,8 +76,9 @@ static void remove_run(const char *folder) {
     static const char *const files[] = {"run.json", "epochs.jsonl", "model.safetensors", "state.safetensors"};
     char path[LAB_PATH];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%.4000s/%s", folder, files[i]);
-        unlink(path);
+        int length = snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        if (length > 0 && (size_t)length < sizeof path)
+            unlink(path);
     }
     rmdir(folder);
 }
