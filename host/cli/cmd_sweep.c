@@ -6,6 +6,7 @@
 #include "cli/training.h"
 #include "core/mem.h"
 #include "lab/sweep.h"
+#include "lab/tables.h"
 
 struct sweep_options {
     struct common_options common;
@@ -222,6 +223,8 @@ static fathom_status run(const void *given) {
     TRY_OUT(narrow(recipe, o));
     if (!o->dry_run && !o->out)
         TRY_OUT(fail(FATHOM_USAGE, "fathom sweep needs --out DIR, the folder for the journal and the results"));
+    if (lab_recipe_lacks_missing(recipe))
+        say("note: %s", lab_lacks_missing);
     TRY_OUT(o->dry_run ? dry_run(recipe, o->common.json) : sweep(o, recipe));
 out:
     lab_recipe_free(recipe);

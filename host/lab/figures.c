@@ -9,6 +9,8 @@
 #include "lab/paper.h"
 #include "lab/tables.h"
 
+#define FILE_NAME 256
+
 /* ---- where charts go ---- */
 
 void lab_figures_open(lab_figures *f, const char *heading, bool pairs) {
@@ -24,13 +26,30 @@ void lab_figures_close(lab_figures *f) {
         lab_add(f->page, "</div>\n");
 }
 
-static fathom_status save(const lab_figures *f, lab_draw *draw, const void *chart, const char *name) {
-    char path[LAB_PATH], safe[256];
-    lab_text text = {0};
-    snprintf(safe, sizeof safe, "%.60s-%.190s", f->prefix, name);
-    for (char *c = safe; *c; c++)
+/* A name of its own for the file: data sets of different folders may be called the same, and long names are cut. */
+static fathom_status name_file(char out[FILE_NAME], lab_figures *f, const char *name) {
+    const char *stored;
+    snprintf(out, FILE_NAME, "%.60s-%.150s", f->prefix, name);
+    for (char *c = out; *c; c++)
         *c = isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? (char)tolower((unsigned char)*c) : '-';
-    snprintf(path, sizeof path, "%.3800s/%s.svg", f->folder, safe);
+    size_t length = strlen(out);
+    for (int turn = 2;; turn++) {
+        TRY(lab_strings_add(&stored, &f->files, out));
+        int64_t *taken = lab_strings_value(&f->files, out);
+        if (!*taken) {
+            *taken = 1;
+            strcat(out, ".svg");
+            return FATHOM_OK;
+        }
+        snprintf(out + length, FILE_NAME - length, "-%d", turn);
+    }
+}
+
+static fathom_status save(lab_figures *f, lab_draw *draw, const void *chart, const char *name) {
+    char path[LAB_PATH], file[FILE_NAME];
+    lab_text text = {0};
+    TRY(name_file(file, f, name));
+    TRY(lab_path(path, f->folder, file));
     draw(&text, chart, true);
     fathom_status status = lab_text_save(&text, path);
     lab_text_free(&text);
@@ -149,7 +168,7 @@ void lab_figures_lines(lab_figures *f, const lab_study *study) {
         return;
     for (int d = 0; d < r->data.count; d++)
         for (int i = 0; i < r->missing.count; i++) {
-            lab_where_title(where, sizeof where, r->data.word[d], r->missing.value[i]);
+            lab_where_title(where, sizeof where, r, r->data.word[d], r->missing.value[i]);
             lab_figures_open(f, where, false);
             for (int m = 0; m < r->models.count; m++)
                 for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++)
@@ -207,7 +226,7 @@ void lab_figures_heat(lab_figures *f, const lab_study *study) {
         return;
     for (int d = 0; d < r->data.count; d++)
         for (int i = 0; i < r->missing.count; i++) {
-            lab_where_title(where, sizeof where, r->data.word[d], r->missing.value[i]);
+            lab_where_title(where, sizeof where, r, r->data.word[d], r->missing.value[i]);
             lab_figures_open(f, where, true);
             for (int m = 0; m < r->models.count; m++) {
                 const lab_numbers *layers = lab_recipe_layers(r, lab_model_at(r, m));

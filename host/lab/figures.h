@@ -12,6 +12,7 @@ typedef struct lab_figures {
     const char *prefix; /* of the files' names: the sweep's folder, so that several sweeps do not meet */
     const lab_draw_options *options;
     int count;
+    lab_strings files;    /* names of the files saved so far; the value is 1 */
     fathom_status status; /* the first failure of saving */
 } lab_figures;
 

@@ -115,7 +115,7 @@ void lab_figures_curves(lab_figures *f, const lab_study *study) {
     }
     for (int d = 0; d < r->data.count; d++)
         for (int i = 0; i < r->missing.count; i++) {
-            lab_where_title(where, sizeof where, r->data.word[d], r->missing.value[i]);
+            lab_where_title(where, sizeof where, r, r->data.word[d], r->missing.value[i]);
             snprintf(heading, sizeof heading, "%s: training at the greatest depth, seed 100", where);
             lab_figures_open(f, heading, true);
             for (int m = 0; m < r->models.count; m++) {
@@ -204,7 +204,7 @@ void lab_figures_picture(lab_figures *f, const lab_study *study) {
             group.norm = NN_GROUP;
             if (!lab_study_first(study, &none) && !lab_study_first(study, &group))
                 continue;
-            lab_where_title(where, sizeof where, r->data.word[d], r->missing.value[i]);
+            lab_where_title(where, sizeof where, r, r->data.word[d], r->missing.value[i]);
             snprintf(heading, sizeof heading, "%s: nodes in the plane", where);
             lab_figures_open(f, heading, true);
             draw_pictures(f, study, none);

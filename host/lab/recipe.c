@@ -376,7 +376,7 @@ bool lab_recipe_shows(const lab_recipe *recipe, lab_show what) {
     for (int i = 0; i < recipe->show.count; i++)
         if (in_list(&place, recipe->show.word[i], show_names, LAB_SHOWS) && place == (int)what)
             return true;
-    return false;
+    return recipe->show.count == 0;
 }
 
 static void print_numbers(lab_text *out, const key *k, const lab_numbers *list) {

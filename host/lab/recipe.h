@@ -63,6 +63,7 @@ void lab_recipe_print(lab_text *out, const lab_recipe *recipe);
 void lab_recipe_print_settings(lab_text *out, const lab_recipe *recipe);
 
 const lab_numbers *lab_recipe_layers(const lab_recipe *recipe, nn_conv_kind model);
+/* A recipe that does not say what to show shows everything. */
 bool lab_recipe_shows(const lab_recipe *recipe, lab_show what);
 
 /* The recipes inside the library: name and text, the name NULL past the end. */

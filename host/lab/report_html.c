@@ -10,7 +10,6 @@
 #include "lab/report.h"
 #include "lab/tables.h"
 
-#define PAPER_EPOCHS 1000
 #define BELOW_SHOWN 6 /* more are folded away; their number never is */
 
 static const char *const section_titles[LAB_SHOWS] = {"Accuracy beside the paper's table 1",
@@ -62,23 +61,16 @@ static void add_comparison(lab_text *out, const lab_study *s) {
 }
 
 static void add_settings(lab_text *out, const lab_study *s) {
-    const lab_recipe *r = s->recipe;
-    int64_t least = INT64_MAX, most = 0;
-    for (int64_t i = 0; i < s->journal.count; i++) {
-        least = s->journal.rows[i].epochs < least ? s->journal.rows[i].epochs : least;
-        most = s->journal.rows[i].epochs > most ? s->journal.rows[i].epochs : most;
-    }
-    lab_add(out, "<p class=\"lead\">Recipe ");
-    lab_add_escaped(out, r->name);
-    if (most > 0 && least < most)
-        lab_add(out, ", %lld to %lld epochs a run", (long long)least, (long long)most);
-    else if (most > 0)
-        lab_add(out, ", %lld epochs a run", (long long)most);
-    if (most > 0 && most < PAPER_EPOCHS)
-        lab_add(out, " (the paper: up to %d)", PAPER_EPOCHS);
-    lab_add(out, ", %lld seed%s, preset ", (long long)r->seeds, r->seeds == 1 ? "" : "s");
-    lab_add_escaped(out, train_preset_name(r->setting.preset));
+    lab_text settings = {0};
+    lab_add_settings(&settings, s);
+    lab_add(out, "<p class=\"lead\">");
+    lab_add_escaped(out, settings.bytes ? settings.bytes : "");
     lab_add(out, "; the epoch of the best validation accuracy counts.</p>\n");
+    if (lab_recipe_lacks_missing(s->recipe))
+        lab_add(out, "<p class=\"note\">%s.</p>\n", lab_lacks_missing);
+    if (settings.status != FATHOM_OK)
+        out->status = settings.status;
+    lab_text_free(&settings);
 }
 
 /* ---- sections ---- */
@@ -200,13 +192,16 @@ static void add_data(lab_text *out, const lab_study *s) {
     for (int d = 0; d < s->recipe->data.count; d++)
         for (int64_t i = 0; i < s->journal.count; i++) {
             const lab_row *row = &s->journal.rows[i];
-            char text[4 * LAB_TEXT_ROOM];
+            lab_text text = {0};
             if (strcmp(row->data, s->recipe->data.word[d]) != 0)
                 continue;
-            snprintf(text, sizeof text, "%s: %lld nodes, %lld edges, %lld features, %lld classes, split %s, SHA-256 %s",
-                     row->data, (long long)row->nodes, (long long)row->edges, (long long)row->features,
-                     (long long)row->classes, row->split, row->data_sha256);
-            lab_page_fact(out, "data", text);
+            lab_add(&text, "%s: %lld nodes, %lld edges, %lld features, %lld classes, split %s, SHA-256 %s", row->data,
+                    (long long)row->nodes, (long long)row->edges, (long long)row->features, (long long)row->classes,
+                    row->split, row->data_sha256);
+            lab_page_fact(out, "data", text.bytes ? text.bytes : "");
+            if (out->status == FATHOM_OK)
+                out->status = text.status;
+            lab_text_free(&text);
             break;
         }
 }
@@ -268,6 +263,7 @@ fathom_status lab_report_svg(int *count, const lab_studies *studies, const char 
             lab_figures_picture(&figures, s);
     }
     *count = figures.count;
+    lab_strings_free(&figures.files);
     return figures.status;
 }
 

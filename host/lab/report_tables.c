@@ -116,7 +116,7 @@ void lab_page_table1(lab_text *out, const lab_study *study) {
                      "paper's figure with the difference (\xE2\x96\xBC: ours is lower by more than two standard "
                      "deviations). The highest of a row is bold.</p>\n");
         for (int d = 0; d < r->data.count; d++) {
-            lab_where_title(title, sizeof title, r->data.word[d], r->missing.value[i]);
+            lab_where_title(title, sizeof title, r, r->data.word[d], r->missing.value[i]);
             lab_add(out, "<div class=\"scroll\"><table><caption>");
             lab_add_escaped(out, title);
             lab_add(out, "</caption><thead><tr><th scope=\"col\">model</th><th scope=\"col\">layers</th>");
@@ -182,7 +182,7 @@ void lab_page_table2(lab_text *out, const lab_study *study) {
         lab_add_escaped(out, title);
         lab_add(out, "</caption><thead><tr><th scope=\"col\">model</th><th scope=\"col\">norm</th>");
         for (int d = 0; d < r->data.count; d++) {
-            lab_data_title(title, sizeof title, r->data.word[d]);
+            lab_data_title(title, sizeof title, r, r->data.word[d]);
             lab_add(out, "<th scope=\"col\">");
             lab_add_escaped(out, title);
             lab_add(out, "</th>");

@@ -80,7 +80,7 @@ static void add_best_depth(lab_text *out, const lab_study *study, const char *da
 static void add_table1(lab_text *out, const lab_study *study, const char *data, double missing) {
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM + 96], head[64];
-    lab_where_title(title, sizeof title, data, missing);
+    lab_where_title(title, sizeof title, r, data, missing);
     lab_add(out, "\n%s: test accuracy, %%\n  %-18s", title, "");
     for (int n = 0; n < r->norms.count; n++)
         add_column(out, r->norms.word[n]);
@@ -107,7 +107,7 @@ static void add_table2(lab_text *out, const lab_study *study, double missing) {
     lab_missing_title(title, sizeof title, missing);
     lab_add(out, "\n%s: highest test accuracy, %%, and its depth K\n  %-18s", title, "");
     for (int d = 0; d < r->data.count; d++) {
-        lab_data_title(title, sizeof title, r->data.word[d]);
+        lab_data_title(title, sizeof title, r, r->data.word[d]);
         add_column(out, title);
     }
     end_line(out);
@@ -125,7 +125,7 @@ static void add_table2(lab_text *out, const lab_study *study, double missing) {
 static void add_map(lab_text *out, const lab_study *study, lab_pick pick) {
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM + 96], text[64];
-    lab_where_title(title, sizeof title, pick.data, pick.missing);
+    lab_where_title(title, sizeof title, r, pick.data, pick.missing);
     lab_add(out, "\n%s: test accuracy, %%, %s %lld layers, group norm; rows groups, columns lambda\n  %-18s", title,
             lab_model_title(pick.model), (long long)pick.layers, "");
     for (int l = 0; l < r->lambda.count; l++) {
@@ -155,6 +155,10 @@ static void add_study(lab_text *out, const lab_study *study) {
     if (study->failures)
         lab_add(out, ", %lld failed", (long long)study->failures);
     lab_add(out, "\n");
+    lab_add_settings(out, study);
+    lab_add(out, "\n");
+    if (lab_recipe_lacks_missing(r))
+        lab_add(out, "%s\n", lab_lacks_missing);
     for (int i = 0; i < r->missing.count; i++) {
         if (best && r->missing.value[i] > 0) {
             add_table2(out, study, r->missing.value[i]);

@@ -7,6 +7,8 @@
 
 #include "lab/paper.h"
 
+#define PAPER_EPOCHS 1000
+
 nn_conv_kind lab_model_at(const lab_recipe *recipe, int i) {
     nn_conv_kind model = NN_GCN;
     nn_conv_find(&model, recipe->models.word[i]);
@@ -73,9 +75,9 @@ double lab_table2_improvement(const lab_study *study, nn_conv_kind model, nn_nor
     return count && norm != NN_GROUP ? sum / count : (double)NAN;
 }
 
-static void add_below(lab_text *list, const lab_entry *e, const lab_pick *pick) {
+static void add_below(lab_text *list, const lab_recipe *recipe, const lab_entry *e, const lab_pick *pick) {
     char data[LAB_TEXT_ROOM];
-    lab_data_title(data, sizeof data, pick->data);
+    lab_data_title(data, sizeof data, recipe, pick->data);
     lab_add(list, "%s%s %s %s, %lld layers (%.1f, paper %.1f)", list->count ? "; " : "", data,
             lab_model_title(pick->model), nn_norm_name(pick->norm), (long long)e->depth, e->stats.mean, e->paper);
 }
@@ -100,10 +102,42 @@ int lab_entries_below(lab_text *list, int *compared, const lab_study *study) {
                         if (!shown || !e.below)
                             continue;
                         below++;
-                        add_below(list, &e, &pick);
+                        add_below(list, r, &e, &pick);
                     }
                 }
     return below;
+}
+
+void lab_add_settings(lab_text *out, const lab_study *study) {
+    const lab_recipe *r = study->recipe;
+    int64_t least = INT64_MAX, most = 0;
+    for (int64_t i = 0; i < study->journal.count; i++) {
+        int64_t epochs = study->journal.rows[i].epochs;
+        least = epochs < least ? epochs : least;
+        most = epochs > most ? epochs : most;
+    }
+    if (study->journal.count == 0)
+        least = most = r->setting.epochs;
+    lab_add(out, "Recipe %s", r->name);
+    if (most > 0 && least < most)
+        lab_add(out, ", %lld to %lld epochs a run", (long long)least, (long long)most);
+    else if (most > 0)
+        lab_add(out, ", %lld epoch%s a run", (long long)most, most == 1 ? "" : "s");
+    if (most > 0 && most < PAPER_EPOCHS)
+        lab_add(out, " (the paper: up to %d)", PAPER_EPOCHS);
+    lab_add(out, ", %lld seed%s, preset %s", (long long)r->seeds, r->seeds == 1 ? "" : "s",
+            train_preset_name(r->setting.preset));
+}
+
+const char lab_lacks_missing[] =
+    "table 2 is left out of the report: it is of missing features, and no run of this recipe has any; "
+    "give it a missing-rate over 0 (the paper's is 1)";
+
+bool lab_recipe_lacks_missing(const lab_recipe *recipe) {
+    for (int i = 0; i < recipe->missing.count; i++)
+        if (recipe->missing.value[i] > 0)
+            return false;
+    return recipe->show.count > 0 && lab_recipe_shows(recipe, LAB_TABLE2);
 }
 
 const char *lab_model_title(nn_conv_kind model) {
@@ -120,18 +154,30 @@ void lab_missing_title(char *out, size_t room, double missing) {
         lab_format(out, room, "%g %% of features missing", 100 * missing);
 }
 
-void lab_data_title(char *out, size_t room, const char *word) {
+void lab_data_title(char *out, size_t room, const lab_recipe *recipe, const char *word) {
     static const char *const titles[][2] = {
         {"cora", "Cora"}, {"citeseer", "Citeseer"}, {"pubmed", "Pubmed"}, {"coauthor-cs", "CoauthorCS"}};
+    char other[LAB_TEXT_ROOM];
+    int place = 0, same = 0;
     lab_data_name(out, room, word);
+    for (int d = 0; d < recipe->data.count; d++) {
+        lab_data_name(other, room < sizeof other ? room : sizeof other, recipe->data.word[d]);
+        same += strcmp(other, out) == 0;
+        place = strcmp(recipe->data.word[d], word) == 0 ? d + 1 : place;
+    }
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(out, titles[i][0]) == 0)
             snprintf(out, room, "%s", titles[i][1]);
+    if (same < 2)
+        return;
+    size_t length = strlen(out), most = room > 24 ? room - 24 : 0;
+    length = length < most ? length : most;
+    snprintf(out + length, room - length, " (data set %d)", place);
 }
 
-void lab_where_title(char *out, size_t room, const char *word, double missing) {
+void lab_where_title(char *out, size_t room, const lab_recipe *recipe, const char *word, double missing) {
     char data[LAB_TEXT_ROOM], features[64];
-    lab_data_title(data, sizeof data, word);
+    lab_data_title(data, sizeof data, recipe, word);
     lab_missing_title(features, sizeof features, missing);
     snprintf(out, room, "%s, %s", data, features);
 }

@@ -35,9 +35,15 @@ lab_pick lab_pick_all(const char *data, nn_conv_kind model, nn_norm_kind norm, i
 /* "GCN", "group"; "all features", "missing features", "30 % of features missing". */
 const char *lab_model_title(nn_conv_kind model);
 void lab_missing_title(char *out, size_t room, double missing);
-/* "Cora" for cora; other names as they are. */
-void lab_data_title(char *out, size_t room, const char *word);
+/* "Cora" for cora; other names as they are, with their place in the recipe where two are called the same. */
+void lab_data_title(char *out, size_t room, const lab_recipe *recipe, const char *word);
 /* "Cora, all features". */
-void lab_where_title(char *out, size_t room, const char *word, double missing);
+void lab_where_title(char *out, size_t room, const lab_recipe *recipe, const char *word, double missing);
+/* "Recipe table1, 200 epochs a run (the paper: up to 1000), 5 seeds, preset authors". */
+void lab_add_settings(lab_text *out, const lab_study *study);
+
+/* Does it show table 2, which is of missing features, without any? And the message that says so. */
+bool lab_recipe_lacks_missing(const lab_recipe *recipe);
+extern const char lab_lacks_missing[];
 
 #endif
