@@ -59,7 +59,7 @@ typedef struct ocl_device {
     size_t used_bytes; /* in buffers */
     bool unwaited;     /* work was enqueued whose end, good or bad, nobody was told yet */
     cl_int late;       /* what a wait found of it while a buffer was given back */
-    char again[65536]; /* the second copy of what is read back */
+    char again[1 << 20]; /* the second copy of what is read back, a piece at a time */
 
     cl_mem scratch; /* grow-only; an operation owns it until it returns */
     size_t scratch_bytes;
