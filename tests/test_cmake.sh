@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test_cmake.sh - CMake without quickstart, in an environment as users have it: a plain call needs neither Unity nor a
 # network; fathom is part of another project by add_subdirectory and FetchContent, with Makefiles and -j; what is missing
-# is named by its package, and a CC that has no effect; ctest runs test programs by CMAKE_CROSSCOMPILING_EMULATOR. labels: asan-skip
+# is named by its package, and a CC that has no effect; ctest starts
+# programs by CMAKE_CROSSCOMPILING_EMULATOR. labels: asan-skip
 need_command
 mkdir home
 # refused WORDS OPTIONS...: configuring fails and says WORDS.
@@ -108,3 +109,9 @@ as_user cmake -S "$SOURCE_DIR" -B emulated ${unity:+-DUNITY_ROOT="$unity"} -DFAT
     -DCMAKE_CROSSCOMPILING_EMULATOR="/bin/echo;emulated" >log 2>&1 || fail "with an emulator: $(tail -5 log)"
 grep -q 'add_test(\[*=*\[*test_core.* "/bin/echo" "emulated" ".*/tests/test_core"' emulated/tests/CTestTestfile.cmake ||
     fail "ctest does not run programs by the emulator: $(grep -m1 test_core emulated/tests/CTestTestfile.cmake)"
+# shell tests start the command by it, too
+for name in FATHOM SABOTAGED; do
+    script=$(grep -o "$name=[^;\"]*" emulated/tests/CTestTestfile.cmake | sort -u | cut -d= -f2)
+    [ -x "$script" ] || fail "shell tests have no $name: '$script'"
+    same "$("$script" a 'b  c' | sed "s#$PWD/##")" "emulated emulated/$(sed 's#.*/emulated/tests/emulated/##; s#^fathom_#tests/&#' <<<"$script") a b  c" "$name by the emulator"
+done
