@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_package.sh - the Debian packages: CPack makes four of them, each holds what it should and needs what it must,
-# and lintian is content but for the overrides in cmake/package, which say why. labels: asan-skip
+# the command in them finds the OpenCL module, and lintian is content but for the overrides in cmake/package, which say
+# why. labels: asan-skip
 need_command
 for tool in cpack dpkg-deb dpkg-shlibdeps file; do
     command -v $tool >/dev/null || skip "$tool is not installed (cmake, dpkg-dev, file)"
@@ -30,6 +31,16 @@ holds fathom-opencl 'fathom/fathom_opencl\.so$'
 [[ $(field fathom-opencl Depends) != *-icd,* && $(field fathom-opencl Depends) != *pocl* ]] || fail "the module depends on a driver"
 [[ $(field fathom Depends) != *[Oo]pen[Cc][Ll]* ]] || fail "the command depends on OpenCL: $(field fathom Depends)"
 [[ $(field libfathom-dev Depends) == "libfathom0 (= $version)" ]] || fail "libfathom-dev depends on $(field libfathom-dev Depends)"
+
+# --- unpacked, as users run it: the command finds the module where the packages put it, and misses it by name ---
+mkdir home
+for name in fathom libfathom0 libfathom-dev; do dpkg-deb -x "$(package $name)" unpacked; done
+packaged() { (cd / && PATH=$TEST_TMP/unpacked/usr/bin:/usr/bin:/bin as_user fathom devices) >notes 2>&1 || fail "the packaged command: $(cat notes)"; }
+packaged
+[ -n "$(module_installed)" ] || grep -q "is not there.*$PWD/unpacked/usr/bin" notes || fail "the packaged command needs no module: $(cat notes)"
+dpkg-deb -x "$(package fathom-opencl)" unpacked
+packaged
+! grep -q 'OpenCL module' notes || fail "the packaged command finds no module: $(cat notes)"
 
 if command -v lintian >/dev/null; then
     lintian --allow-root --fail-on error,warning packages/*.deb >lint 2>&1 || fail "lintian: $(cat lint)"

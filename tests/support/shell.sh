@@ -59,6 +59,9 @@ need_layer() {
 # resume_run DIR: --resume when it holds a run, which a kill or a fault may have prevented.
 resume_run() { [ ! -e "$1/run.json" ] || echo --resume; }
 
+# module_installed: the OpenCL module in the places of the system, which any fathom finds.
+module_installed() { ls /usr{,/local}/lib{,/*}/fathom/fathom_opencl.so 2>/dev/null || true; }
+
 # only_pocl: PoCL's device alone, where it is installed.
 only_pocl() {
     [ ! -f /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
