@@ -38,9 +38,9 @@ OCL_LAYER_FAIL=clEnqueueNDRangeKernel:$((first + (whole - first) / 2)):-2:+ trai
 same "$got" 3 "exit code when the device is lost"
 grep -q 'clEnqueueNDRangeKernel' err || fail "the call is not named: $(cat err)"
 grep -q -- '--resume' err || fail "not told how to go on: $(cat err)"
-# The command it prints does it, word for word.
+# The command it prints does it, word for word, where its user stands.
 command=$(grep -o '`fathom train [^`]*`' err | tr -d '`')
-expect_exit 0 eval "${command/#fathom/"\"$FATHOM\""} --threads 1 --quiet"
+PATH=${FATHOM%/*}:$PATH expect_exit 0 as_user bash -c "$command --threads 1 --quiet"
 cmp resumed/state.safetensors lost/state.safetensors || fail "another state than resumed on the CPU"
 
 # A bit that flips in what is read back: nothing of it is saved, and what was saved is whole.
