@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
 # test_docs.sh - what the pages say is so. Commands are printed in blocks marked `sh`, for the root of the tree, and every
-# block is run, page by page: those marked `sh run` word for word, the others through the stand-ins below, which make
-# them short. Commands in running text are at least understood. Every link of a page and every file that it names (but
-# for NAME in a name) exists. labels: asan-skip
+# block is run, page by page, in an environment as users have it (but that idle threads sleep): those marked `sh run`
+# word for word, the others through the stand-ins below, which make them short. Commands in running text are at least
+# understood. Every link of a page and every file that it names (but for NAME in a name) exists. labels: asan-skip
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to take arrays out of an archive"
-export POCL_CACHE_DIR=${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache} # kernels stay warm; all else is new
-export HOME=$TEST_TMP/home XDG_CACHE_HOME=$TEST_TMP/cache FATHOM_DATA=$TEST_TMP/sets FATHOM_DEVICE=cpu
-export NOT_RUN=$TEST_TMP/not_run REAL=${FATHOM%/*}:$PATH SHORT=$TEST_TMP/short:$PATH
-export FATHOM_MIRROR=${FATHOM_SHARED:-$SOURCE_DIR/../shared}/datasets/planetoid
-mkdir -p "$HOME" "$XDG_CACHE_HOME" sets short given
-: >"$NOT_RUN"
+kernels=${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache} # stay warm; all else is new
+unset XDG_CACHE_HOME POCL_CACHE_DIR
+export HOME=$TEST_TMP/home
+not_run=$TEST_TMP/not_run real=${FATHOM%/*}:$PATH short=$TEST_TMP/short:$PATH sets=$TEST_TMP/sets
+mkdir -p "$sets" "$HOME/.cache/pocl" "$kernels" short given
+ln -s "$kernels" "$HOME/.cache/pocl/kcache"
+: >"$not_run"
 
 # --- stand-ins ---
+# What they know that users' environments do not: short/known.
 # fathom: the command with the options of this table added; of an option given twice the last one counts.
 cat >short/fathom <<'SH'
 #!/usr/bin/env bash
+. "$(dirname "$(realpath "$0")")/known"
 not_run() {
-    echo "fathom $words: $*" >>"$NOT_RUN"
+    echo "fathom $words: $*" >>"$not_run"
     exit 0
 }
 words=$* more=()
@@ -35,17 +38,15 @@ if [ -z "${OPENCL_LAYERS:-}" ]; then
     set -- "${@//opencl:0/cpu}"
     set -- "${@//gpu/cpu}"
 fi
-exec "$FATHOM" "$@" "${more[@]}"
+exec -a fathom "$command" "$@" "${more[@]}" # called as by PATH
 SH
 # ctest names the tests that it would run: they are being run, in the same folders.
-# shellcheck disable=SC2016
-printf '#!/bin/sh\nPATH=$REAL\nexec ctest "$@" --show-only\n' >short/ctest
+printf '#!/bin/sh\nPATH=%q\nexec ctest "$@" --show-only\n' "$real" >short/ctest
 # left_out FILE REASON: these cannot be run by a test, but for their --help.
 left_out() {
     mkdir -p "$(dirname "$1")"
-    # shellcheck disable=SC2016
-    printf '#!/bin/sh\n[ "$1" != --help ] || exec "%s" --help\necho "%s $*: %s" >>"$NOT_RUN"\n' \
-        "$SOURCE_DIR/$1" "${1/$HOME/\~}" "$2" >"$1"
+    printf '#!/bin/sh\n[ "$1" != --help ] || exec "%s" --help\necho "%s $*: %s" >>"%s"\n' \
+        "$SOURCE_DIR/$1" "${1/$HOME/\~}" "$2" "$not_run" >"$1"
     chmod +x "$1"
 }
 # tree FOLDER: the root of the tree as a reader has it, built; enters it. The sanitizer's tests have the same names.
@@ -65,23 +66,27 @@ tree() {
 # --- what the readers of the pages have: an OpenCL GPU (the layer of the tests lets PoCL pass for one), data sets by
 # name (all are the graph inside the program), embeddings with labels and features, an older benchmark ---
 chmod +x short/*
+cat >short/known <<SH
+command=$(printf %q "$FATHOM") not_run=$(printf %q "$not_run")
+export FATHOM_DEVICE=cpu FATHOM_DATA=$(printf %q "$sets") FATHOM_MIRROR=$(printf %q "${FATHOM_SHARED:-$SOURCE_DIR/../shared}/datasets/planetoid")
+SH
 "$FATHOM" devices >devices 2>/dev/null
 if grep -q opencl:0 devices && [ -f "$BUILD_DIR/tests/ocl_layer.so" ]; then
-    export OPENCL_LAYERS=$BUILD_DIR/tests/ocl_layer.so OCL_LAYER_TYPE=4
+    echo "export OPENCL_LAYERS=$(printf %q "$BUILD_DIR/tests/ocl_layer.so") OCL_LAYER_TYPE=4" >>short/known
 fi
-for name in cora citeseer; do "$FATHOM" data convert embedded -o sets/$name.npz --quiet >/dev/null; done
-PATH=$SHORT fathom train --layers 2 --quiet --out trained >/dev/null
-PATH=$SHORT fathom bench --what epoch -o given/after.json --quiet >/dev/null
+for name in cora citeseer; do "$FATHOM" data convert embedded -o "$sets/$name.npz" --quiet >/dev/null; done
+PATH=$short fathom train --layers 2 --quiet --out trained >/dev/null
+PATH=$short fathom bench --what epoch -o given/after.json --quiet >/dev/null
 "$FATHOM" eval --checkpoint trained/model.safetensors --embeddings given/H.npy --quiet >/dev/null
 cp given/H.npy given/X.npy
-python3 -m zipfile -e sets/cora.npz members
+python3 -m zipfile -e "$sets/cora.npz" members
 cp members/labels.npy given/y.npy
 
 # --- the pages ---
 # script PAGE: its blocks in order, those marked `sh run` with the command itself.
 script() {
-    awk '/^```/ { fence = !fence; on = 0 }
-        /^```sh( run)?$/ && fence { on = 1; print $2 == "run" ? "PATH=$REAL" : "PATH=$SHORT"; next }
+    awk -v real="$real" -v short="$short" '/^```/ { fence = !fence; on = 0 }
+        /^```sh( run)?$/ && fence { on = 1; print "PATH=\"" ($2 == "run" ? real : short) "\""; next }
         on' "$1"
 }
 program='(fathom|build/fathom|(\./)?quickstart|cmake|ctest|cpack|cc|c\+\+|bench/peers/run|doxygen|sudo|source)'
@@ -103,12 +108,14 @@ for page in {README,CONTRIBUTING,SECURITY,CHANGELOG}.md $(cd "$SOURCE_DIR" && ec
     stray "$file" >lines
     [ ! -s lines ] || fail "$page: a command stands in a block that is not marked sh: $(head -1 lines)"
     { echo 'trap '\''echo "in: $BASH_COMMAND" >&2'\'' ERR'; script "$file"; } >script.sh
-    (tree "run/$page" && bash -eu -o pipefail "$TEST_TMP/script.sh" >"$TEST_TMP/out" 2>"$TEST_TMP/err") ||
+    (tree "run/$page" && as_user OMP_WAIT_POLICY=passive bash -eu -o pipefail "$TEST_TMP/script.sh" >"$TEST_TMP/out" 2>"$TEST_TMP/err") ||
         fail "$page: a block fails: $(tail -4 err)"
+    [ ! -f "$BUILD_DIR/fathom_opencl.so" ] || ! grep -h 'fathom_opencl.so is not there' out err >lines ||
+        fail "$page: the OpenCL module is lost: $(head -1 lines)"
     count=$(awk -v program="^([A-Z_]+=[^ ]+ )?$program " '$0 ~ program' script.sh | wc -l)
     ran=$((ran + count))
     while read -r words; do
-        eval "\"$FATHOM\" $words --help" >out 2>err </dev/null || fail "$page: 'fathom $words': $(cat err)"
+        eval "as_user \"$FATHOM\" $words --help" >out 2>err </dev/null || fail "$page: 'fathom $words': $(cat err)"
         mentioned=$((mentioned + 1))
     done < <(mentions "$file")
     # shellcheck disable=SC2016
@@ -124,8 +131,8 @@ for page in {README,CONTRIBUTING,SECURITY,CHANGELOG}.md $(cd "$SOURCE_DIR" && ec
         named=$((named + 1))
     done <files
 done
-left=$(wc -l <"$NOT_RUN")
+left=$(wc -l <"$not_run")
 [ "$((ran - left))" -gt 55 ] || fail "only $((ran - left)) commands were run"
-sed 's/^/not run: /' "$NOT_RUN"
+sed 's/^/not run: /' "$not_run"
 echo "$((ran - left)) commands run, $left not for the reasons above; $mentioned in the text understood;" \
     "$linked links, $named files"
