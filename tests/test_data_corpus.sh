@@ -20,7 +20,7 @@ check() {
     layouts=$((layouts + 1))
 }
 for path in good/*.npz good/planetoid-0 good/planetoid-1 good/planetoid-2/ind.tiny good/linqs good/linqs/tiny.cites good/ogb \
-    good/plain good/npy/edges.csv; do
+    good/plain good/npy/edges.csv good/names good/names-tsv good/classes; do
     check "$path"
 done
 check good/mtx/graph.mtx --features good/mtx/x.mtx.gz --labels good/mtx/y.csv

@@ -363,6 +363,9 @@ static void test_every_allocation_may_fail(void) {
     fail_each("tests/corpus/good/linqs", NULL, NULL);
     fail_each("tests/corpus/good/ogb", NULL, NULL);
     fail_each("tests/corpus/good/plain", NULL, NULL);
+    fail_each("tests/corpus/good/names", NULL, NULL);
+    fail_each("tests/corpus/good/names-tsv", NULL, NULL);
+    fail_each("tests/corpus/good/classes", NULL, NULL);
     fail_each("tests/corpus/good/mtx/graph.mtx", "tests/corpus/good/mtx/x.mtx.gz", "tests/corpus/good/mtx/y.csv");
 }
 

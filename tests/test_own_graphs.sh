@@ -47,3 +47,92 @@ printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 2\n4
 printf '0\n0\n1\n1\n' >y.csv
 expect_exit 0 f data info tiny.mtx --labels y.csv --features degree --json
 same "$(field "d['features'], d['classes']" out)" "(128, 2)" "a Matrix Market graph"
+
+# --- names instead of numbers: the same content as numbers, the same digest; what numbers stand for is written beside
+mkdir named numbered
+python3 - <<'PYTHON'
+import random
+random.seed(1)
+people = ["person %02d" % i for i in range(60)]
+people[0], people[1] = 'Ann "A", Jr.', "12"
+kinds = ["ham", "news", "spam"]
+edges = set()
+while len(edges) < 200:
+    u, v = random.randrange(60), random.randrange(60)
+    if u < v and (u % 3 == v % 3 or random.random() < 0.1):
+        edges.add((u, v))
+def text(s):
+    return '"%s"' % s.replace('"', '""') if '"' in s or "," in s else s
+def put(path, lines):
+    open(path, "w").write("".join(lines))
+edges = sorted(edges)
+put("named/edges.csv", ["source,target\n"] + ["%s,%s\n" % (text(people[u]), text(people[v])) for u, v in edges])
+put("named/labels.csv", ["%s,%s\n" % (text(people[v]), kinds[v % 3] if v != 9 else "") for v in range(60)])
+put("numbered/edges.csv", ["%d,%d\n" % e for e in edges])
+put("numbered/labels.csv", ["%d\n" % (v % 3 if v != 9 else -1) for v in range(60)])
+PYTHON
+of_names() { same "$(sed -n '1p;2p;3p;$p' "$1" | tr '\n' '|')" 'node,name|0,"Ann ""A"", Jr."|1,12|59,"person 59"|' "$1"; }
+expect_exit 0 f data info named --features identity --json
+digest=$(field "d['sha256'], d['unlabelled']" out)
+expect_exit 0 f data info numbered --features identity --json
+same "$(field "d['sha256'], d['unlabelled']" out)" "$digest" "names and numbers"
+same "$digest" "('a113044d38be7294fc9d1d5c0cdeac09f5eab5a12828d43fe2b4ddc1a63ab940', 1)" "the digest of numbers is what it was"
+expect_exit 0 f train --data named --features identity "${small[@]}" --split random:5,5 --out kept --json
+of_names kept/nodes.csv
+same "$(tr '\n' '|' <kept/classes.csv)" 'class,name|0,ham|1,news|2,spam|' "names of classes"
+expect_exit 0 f train --out kept --resume --epochs 21 --json
+expect_exit 0 f train --data numbered --features identity "${small[@]}" --split random:5,5 --out plain --json
+[ ! -e plain/nodes.csv ] && [ ! -e plain/classes.csv ] || fail "numbers have no names"
+expect_exit 0 f eval --checkpoint kept/model.safetensors --data named --device cpu --threads 1 --predictions p.csv
+of_names p.nodes.csv
+[ -s p.classes.csv ] || fail "no names of classes beside the predictions"
+expect_exit 0 f eval --checkpoint kept/model.safetensors --data named --device cpu --threads 1 --predictions /dev/null
+[ ! -e /dev/null.nodes.csv ] || fail "names beside a device"
+expect_exit 0 f data convert named -o whole.npz
+of_names whole.nodes.csv
+expect_exit 0 f data convert "$SOURCE_DIR/tests/corpus/good/linqs" -o linqs.npz
+same "$(tr '\n' '|' <linqs.classes.csv)" 'class,name|0,alpha|1,beta|2,gamma|' "classes of a LINQS set"
+
+# --- names that do not fit
+refuse() { # CODE MESSAGE: of the folder odd
+    expect_exit "$1" f data info odd
+    same "$(cat err)" "fathom: odd/$2" "refused"
+    rm odd/*
+}
+mkdir odd
+printf 'a,b\nb,c\n' >odd/edges.csv && printf 'x\ny\nx\n' >odd/labels.csv
+refuse 4 'labels.csv: the edge list names its nodes, so each line here needs a name: node,class'
+printf 'a,b\nb,c\n' >odd/edges.csv && printf 'a,x\na,y\n' >odd/labels.csv
+refuse 4 'labels.csv: line 2: node a has a label already'
+printf 'a,b\nb,c\n' >odd/edges.csv && printf 'a,1\nb,2\n' >odd/features.csv
+refuse 4 'edges.csv: node c has no features'
+printf 'a,b\nb,c\n' >odd/edges.csv && printf '1,1\n2,2\n3,3\n' >odd/features.csv
+refuse 4 "features.csv: the edge list names its nodes, so these rows need names: give a table with the name first in each \
+line, or labels with names, whose order the rows follow"
+printf '0,1\n1,2\n' >odd/edges.csv && printf 'a,x\nb,y\n' >odd/labels.csv
+refuse 4 'labels.csv: line 1: node a is not a number, but the edge list has numbers'
+printf '0,1\n1,2\n' >odd/edges.csv && printf '1\ntwo\n1\n' >odd/labels.csv
+refuse 4 'labels.csv: line 2: is not a label'
+
+# --- one rule for header lines
+count() { # NODES CLASSES WHAT: of the folder odd
+    expect_exit 0 f data info odd --json
+    same "$(field "d['nodes'], d['classes']" out)" "($1, $2)" "$3"
+    rm odd/*
+}
+printf '0,1\n1,2\n2,3\n' >odd/edges.csv && printf 'label\nnode\nlabel\nnode\n' >odd/labels.csv
+count 4 2 "classes called like headers"
+printf 'id1 id2\n0 1\n1 2\n2 3\n' >odd/edges.csv && printf 'label\nspam\nham\nspam\nspam\n' >odd/labels.csv
+count 4 2 "a header above words"
+printf 'u,v\n0,1\n1,2\n2,3\n' >odd/edges.csv && printf 'node,topic\n0,4\n1,4\n2,3\n3,0\n' >odd/labels.csv
+count 4 5 "a header above numbers"
+printf 'from,to\na,to\nto,from\n' >odd/edges.csv
+count 3 0 "nodes called like headers, below one"
+printf 'from,to\nfrom,b\nb,to\n' >odd/edges.csv
+count 3 0 "nodes called like headers, and none above"
+printf 'who,whom\na,b\nb,c\n' >odd/edges.csv
+expect_exit 0 f data info odd
+said 'line 1 of the edge list is taken for an edge between who and whom, which no other line names; if it is a header, remove it'
+rm odd/*
+printf '0,1\n1,2\n' >odd/edges.csv && printf 'x,1\n2,2\n3,3\n' >odd/features.csv
+refuse 4 'features.csv: line 1: column 1 is not a finite number'

@@ -29,7 +29,8 @@ static const struct opt_row rows[] = {
     OPT_PATH(struct eval_options, logits, "logits", 0, "FILE.npy", NULL, "write the n x C outputs"),
     OPT_PATH(struct eval_options, embeddings, "embeddings", 0, "FILE.npy", NULL,
              "write the final representations: the same n x C outputs, the ones the metrics use"),
-    OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL, "write node, class and probability"),
+    OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL,
+             "write node, class and probability; names of nodes and classes beside it"),
     OPT_CHOICE(struct eval_options, definition, "definition", 0, "authors|paper|pyg", "authors",
                "of the group distance ratio"),
     OPT_CHOICE(struct eval_options, model, "model", 'm', "gcn|gat|sgc|gcnii", NULL,
@@ -216,7 +217,8 @@ static fathom_status evaluate(struct outcome *e, const struct eval_options *o, c
     TRY(status);
     if (!e->scores.finite)
         say("the representations are not all finite: there are no metrics of them");
-    return save_outputs(o, e);
+    TRY(save_outputs(o, e));
+    return o->predictions ? data_save_names_beside(data->set, o->predictions) : FATHOM_OK;
 }
 
 static fathom_status run(const void *given) {

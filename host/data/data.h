@@ -53,6 +53,13 @@ typedef struct data_split {
 typedef enum data_norm { DATA_NORM_AUTO, DATA_NORM_ROW, DATA_NORM_NONE, DATA_NORMS } data_norm;
 const char *data_norm_name(data_norm norm); /* "auto", "row", "none" */
 
+/* Texts by number; count 0: there are none. */
+typedef struct data_name_list {
+    int32_t count;
+    size_t *starts; /* [count]: where each begins in `text`, ended by a zero byte */
+    char *text;
+} data_name_list;
+
 typedef struct data_set {
     char *name;      /* "cora", or the file's name without its ending; '_' written as '-' */
     char *origin;    /* where it was read from: a path, or "inside the library" */
@@ -66,6 +73,8 @@ typedef struct data_set {
     int32_t classes;
     int32_t *labels; /* [nodes]; -1 = none */
     data_split split;
+    data_name_list node_names;  /* of files that name their nodes instead of numbering them */
+    data_name_list class_names; /* the same for classes, numbered in alphabetical order */
 
     int32_t missing_count; /* rows whose features were taken away; their numbers, ascending */
     int32_t *missing;
@@ -155,6 +164,11 @@ void data_info_free(data_info *info);
 /* Writes `set` (graph, features, labels, its own or present split) to a .npz in fathom's layout (docs/data-layouts.md),
  * through a temporary file and a rename. Load with DATA_NORM_NONE first: values are written as they are. */
 fathom_status data_save(const data_set *set, const char *path);
+
+/* PREFIXnodes.csv ("node,name") and PREFIXclasses.csv ("class,name") of a set whose files have names; else nothing. */
+fathom_status data_save_names(const data_set *set, const char *prefix);
+/* The same in a folder, or beside a file that was written: FILE.csv gives FILE.nodes.csv. Nothing beside devices. */
+fathom_status data_save_names_beside(const data_set *set, const char *path);
 
 /* A made graph: "sbm" (a stochastic block model) or "rmat" (recursive matrix, skewed degrees). */
 typedef struct data_make_options {

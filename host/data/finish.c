@@ -30,6 +30,8 @@ void data_free(data_set *set) {
     mem_free(set->origin);
     mem_free(set->layout);
     mem_free(set->about);
+    data_name_list_free(&set->node_names);
+    data_name_list_free(&set->class_names);
     mem_free(set);
 }
 

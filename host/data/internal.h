@@ -26,6 +26,7 @@ typedef struct data_draft {
 /* Appends one edge. */
 fathom_status data_edges_add(data_edges *edges, int32_t from, int32_t to);
 void data_edges_free(data_edges *edges);
+void data_name_list_free(data_name_list *list);
 
 /* graph = the edges in both directions, sorted, without repeats and self-loops, which are counted. An edge whose end is
  * no node is an error, which a reader that knows the line has better told itself. */

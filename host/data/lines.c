@@ -21,7 +21,7 @@ struct data_lines {
     gzFile file; /* NULL: memory */
     char *path;
     const char *memory;
-    size_t memory_left;
+    size_t memory_left, memory_given;
     char *buffer;
     size_t room, from, to; /* buffer[from .. to) is not given out yet */
     bool ended;
@@ -67,6 +67,7 @@ fathom_status data_lines_open_bytes(data_lines **lines, const char *path, const 
     read_limit_add(count);
     (*lines)->memory = bytes;
     (*lines)->memory_left = count;
+    (*lines)->memory_given = 0;
     return FATHOM_OK;
 }
 
@@ -131,9 +132,24 @@ static fathom_status refill(data_lines *lines) {
             memcpy(lines->buffer + lines->to, lines->memory, got);
         lines->memory += got;
         lines->memory_left -= got;
+        lines->memory_given += got;
     }
     lines->to += got;
     lines->ended = got == 0;
+    return FATHOM_OK;
+}
+
+fathom_status data_lines_rewind(data_lines *lines) {
+    if (lines->file && gzrewind(lines->file) != 0)
+        return fail(FATHOM_DATA, "%s: cannot be read a second time: %s", lines->path, strerror(errno));
+    if (!lines->file) {
+        lines->memory -= lines->memory_given;
+        lines->memory_left += lines->memory_given;
+        lines->memory_given = 0;
+    }
+    lines->from = lines->to = 0;
+    lines->ended = false;
+    lines->number = 0;
     return FATHOM_OK;
 }
 

@@ -29,6 +29,9 @@ void data_lines_close(data_lines *lines);
 /* The next line that is not blank, its surrounding blanks and carriage return cut off. */
 fathom_status data_lines_next(data_line *line, data_lines *lines);
 
+/* Back to line 1. */
+fathom_status data_lines_rewind(data_lines *lines);
+
 /* "PATH: line N: ..." with FATHOM_DATA, N being the line given last. */
 fathom_status data_lines_fail(const data_lines *lines, const char *format, ...) CORE_PRINTF(2, 3);
 const char *data_lines_path(const data_lines *lines);

@@ -1,6 +1,7 @@
 /* names.c - a hash table of names (FNV-1a, open addressing, at most half full). See names.h. */
 #include "data/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -71,11 +72,36 @@ fathom_status data_names_add(int32_t *number, bool *added, data_names *names, co
     return FATHOM_OK;
 }
 
+typedef struct ranked {
+    const char *name;
+    int32_t number;
+} ranked;
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const ranked *)a)->name, ((const ranked *)b)->name);
+}
+
 fathom_status data_names_rank(int32_t **rank, const data_names *names) {
+    ranked *sorted;
     TRY(mem_new(rank, names->count, 1, sizeof **rank, "names in order"));
-    for (int32_t i = 0; i < names->count; i++) /* classes are few */
-        for (int32_t j = 0; j < names->count; j++)
-            (*rank)[i] += strcmp(data_names_at(names, j), data_names_at(names, i)) < 0;
+    TRY(mem_new(&sorted, names->count, 1, sizeof *sorted, "names in order"));
+    for (int32_t i = 0; i < names->count; i++)
+        sorted[i] = (ranked){data_names_at(names, i), i};
+    qsort(sorted, (size_t)names->count, sizeof *sorted, by_name);
+    for (int32_t i = 0; i < names->count; i++)
+        (*rank)[sorted[i].number] = i;
+    mem_free(sorted);
+    return FATHOM_OK;
+}
+
+fathom_status data_names_take(data_name_list *list, data_names *names, const int32_t *rank) {
+    TRY(mem_new(&list->starts, names->count, 1, sizeof *list->starts, "names"));
+    for (int32_t i = 0; i < names->count; i++)
+        list->starts[rank ? rank[i] : i] = names->starts[i];
+    list->count = names->count;
+    list->text = names->text;
+    names->text = NULL;
+    data_names_free(names);
     return FATHOM_OK;
 }
 

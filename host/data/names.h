@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/status.h"
+#include "data/data.h"
 
 typedef struct data_names {
     int32_t count, room;
@@ -25,6 +26,8 @@ fathom_status data_names_add(int32_t *number, bool *added, data_names *names, co
 const char *data_names_at(const data_names *names, int32_t number);
 /* rank[i] = the place of name i in alphabetical order. */
 fathom_status data_names_rank(int32_t **rank, const data_names *names);
+/* The names move to `list`; in the order of `rank` unless that is NULL. */
+fathom_status data_names_take(data_name_list *list, data_names *names, const int32_t *rank);
 void data_names_free(data_names *names);
 
 #endif

@@ -54,13 +54,22 @@ typedef struct sign {
     size_t from, length; /* the name within the file's name; length 0: the folder's */
 } sign;
 
+static bool is_edge_list(const char *file) {
+    static const char *const names[] = {"edges.csv",    "edges.csv.gz", "edges.tsv",
+                                        "edges.tsv.gz", "edges.txt",    "edges.txt.gz"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(file, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static sign read_sign(const char *file) {
     size_t length;
     if (strncmp(file, "ind.", 4) == 0 && (length = before(file, ".graph")) > 4)
         return (sign){6, DATA_PLANETOID, 4, length - 4};
     if (strcmp(file, "edge.csv") == 0 || strcmp(file, "edge.csv.gz") == 0)
         return (sign){5, DATA_OGB, 0, 0};
-    if (strcmp(file, "edges.csv") == 0 || strcmp(file, "edges.csv.gz") == 0)
+    if (is_edge_list(file))
         return (sign){4, DATA_PLAIN, 0, 0};
     if ((length = before(file, ".content")) > 0)
         return (sign){3, DATA_LINQS, 0, length};
@@ -202,7 +211,8 @@ static fathom_status one_file(data_place *place, const char *path) {
         bool cut; /* the place is the stem */
     } endings[] = {{".npz", DATA_NPZ, false},      {".mtx", DATA_MTX, false},     {".mtx.gz", DATA_MTX, false},
                    {".content", DATA_LINQS, true}, {".cites", DATA_LINQS, true},  {".csv", DATA_PLAIN, false},
-                   {".csv.gz", DATA_PLAIN, false}, {".edges", DATA_PLAIN, false}, {".tsv", DATA_PLAIN, false}};
+                   {".csv.gz", DATA_PLAIN, false}, {".edges", DATA_PLAIN, false}, {".tsv", DATA_PLAIN, false},
+                   {".tsv.gz", DATA_PLAIN, false}, {".txt", DATA_PLAIN, false},   {".txt.gz", DATA_PLAIN, false}};
     fathom_status status;
     char *folder;
     const char *file;

@@ -20,7 +20,7 @@ fathom_status data_read_edge_lines(data_edges *edges, data_largest *largest, boo
         const char *at = line.text;
         bool good = data_parse_int(&ends[0], &at, line.end) && data_next_field(&at, line.end) &&
                     data_parse_int(&ends[1], &at, line.end);
-        if (first && header && !good && at == line.text)
+        if (first && header)
             continue;
         if (good && data_next_field(&at, line.end)) {
             float weight;
@@ -83,11 +83,11 @@ static fathom_status agree(data_draft *draft, const char *path, data_largest lar
     return features ? FATHOM_OK : data_features_empty(&set->features, set->graph.nodes);
 }
 
-static fathom_status read_edges(data_draft *draft, data_largest *largest, const char *path, bool header) {
+static fathom_status read_edges(data_draft *draft, data_largest *largest, const char *path, const data_table *table) {
     data_lines *lines;
     bool weighted = false;
     TRY(data_lines_open(&lines, path));
-    fathom_status status = data_read_edge_lines(&draft->edges, largest, &weighted, lines, header);
+    fathom_status status = data_read_edge_lines(&draft->edges, largest, &weighted, lines, table->header);
     data_lines_close(lines);
     if (status == FATHOM_OK && weighted)
         status = data_note(draft->set, "edge weights are not used: every edge counts the same");
@@ -107,33 +107,60 @@ static fathom_status beside(char **found, const char *folder, const char *stem, 
     return FATHOM_OK;
 }
 
-static fathom_status features_and_labels(data_set *set, int64_t *label_count, const char *features,
+/* Labels first: they number the nodes of an edge list that names them. */
+static fathom_status features_and_labels(data_set *set, int64_t *label_count, data_naming *naming, const char *features,
                                          const char *labels) {
-    if (features)
-        TRY(data_read_features(&set->features, features));
     if (labels)
-        TRY(data_read_labels(&set->labels, label_count, labels, true));
-    return FATHOM_OK;
+        TRY(data_read_labels(&set->labels, label_count, naming, labels, true));
+    if (!features)
+        return FATHOM_OK;
+    return naming->nodes ? data_read_named_features(&set->features, naming, features)
+                         : data_read_features(&set->features, features);
+}
+
+static fathom_status read_named(data_draft *draft, data_naming *naming, const char *path, const data_table *table) {
+    data_lines *lines;
+    TRY(data_lines_open(&lines, path));
+    fathom_status status = data_read_named_edges(draft, naming, lines, table);
+    data_lines_close(lines);
+    return status;
+}
+
+static fathom_status read_list(data_draft *draft, const char *edges, const char *features, const char *labels) {
+    fathom_status status;
+    data_naming naming = {0};
+    data_table table;
+    data_largest largest;
+    int64_t label_count = 0;
+    TRY(data_table_look_at(&table, edges));
+    naming.nodes = table.columns >= 2 && (table.word[0] || table.word[1]);
+    TRY_OUT(features_and_labels(draft->set, &label_count, &naming, features, labels));
+    if (naming.nodes) {
+        TRY_OUT(read_named(draft, &naming, edges, &table));
+    } else {
+        TRY_OUT(read_edges(draft, &largest, edges, &table));
+        TRY_OUT(agree(draft, edges, largest, label_count));
+    }
+    TRY_OUT(data_naming_end(draft, label_count, &naming, edges));
+out:
+    data_naming_free(&naming);
+    return status;
 }
 
 fathom_status data_read_plain(data_draft *draft, const char *edges, const char *features, const char *labels) {
-    static const char *const for_features[] = {".npy", ".csv", ".mtx", NULL}, *const for_labels[] = {".csv", ".npy",
-                                                                                                     NULL};
+    static const char *const for_features[] = {".npy", ".csv", ".tsv", ".txt", ".mtx", NULL}, *const for_labels[] = {
+                                                                                                  ".csv", ".tsv",
+                                                                                                  ".txt", ".npy", NULL};
     fathom_status status;
     char *folder = NULL, *feature_path = NULL, *label_path = NULL;
     const char *slash = strrchr(edges, '/');
-    data_largest largest;
-    int64_t label_count = 0;
     TRY_OUT(data_copy_text(&draft->set->layout, "csv"));
     TRY_OUT(slash ? data_text(&folder, "%.*s", (int)(slash - edges), edges) : mem_text(&folder, "."));
     if (!features)
         TRY_OUT(beside(&feature_path, folder, "features", for_features));
     if (!labels)
         TRY_OUT(beside(&label_path, folder, "labels", for_labels));
-    TRY_OUT(features_and_labels(draft->set, &label_count, features ? features : feature_path,
-                                labels ? labels : label_path));
-    TRY_OUT(read_edges(draft, &largest, edges, true));
-    TRY_OUT(agree(draft, edges, largest, label_count));
+    TRY_OUT(read_list(draft, edges, features ? features : feature_path, labels ? labels : label_path));
 out:
     mem_free(folder);
     mem_free(feature_path);
@@ -141,11 +168,11 @@ out:
     return status;
 }
 
-fathom_status data_read_mtx(data_draft *draft, const char *path, const char *features, const char *labels) {
+static fathom_status read_matrix_market(data_draft *draft, data_naming *naming, const char *path, const char *features,
+                                        const char *labels) {
     data_lines *lines;
     int64_t rows, label_count = 0;
-    TRY(data_copy_text(&draft->set->layout, "matrix-market"));
-    TRY(features_and_labels(draft->set, &label_count, features, labels));
+    TRY(features_and_labels(draft->set, &label_count, naming, features, labels));
     TRY(data_lines_open(&lines, path));
     fathom_status status = data_read_mtx_lines(&draft->edges, &rows, lines);
     data_lines_close(lines);
@@ -155,7 +182,15 @@ fathom_status data_read_mtx(data_draft *draft, const char *path, const char *fea
     if (rows != draft->set->graph.nodes)
         return fail(FATHOM_DATA, "%s: a graph of %" PRId64 " nodes with features or labels of %" PRId32, path, rows,
                     draft->set->graph.nodes);
-    return FATHOM_OK;
+    return data_naming_end(draft, label_count, naming, path);
+}
+
+fathom_status data_read_mtx(data_draft *draft, const char *path, const char *features, const char *labels) {
+    data_naming naming = {0};
+    TRY(data_copy_text(&draft->set->layout, "matrix-market"));
+    fathom_status status = read_matrix_market(draft, &naming, path, features, labels);
+    data_naming_free(&naming);
+    return status;
 }
 
 /* --- OGB ------------------------------------------------------------------------------------------------------------
@@ -243,6 +278,7 @@ fathom_status data_read_ogb(data_draft *draft, const char *folder) {
     static const char *const plain[] = {"", NULL};
     char *edges = NULL, *features = NULL, *labels = NULL;
     data_largest largest;
+    data_naming naming = {0}; /* OGB has numbers alone */
     int64_t label_count = 0;
     data_set *set = draft->set;
     TRY_OUT(data_copy_text(&set->layout, "ogb-csv"));
@@ -251,8 +287,8 @@ fathom_status data_read_ogb(data_draft *draft, const char *folder) {
     TRY_OUT(beside(&features, folder, "node-feat.csv", plain));
     if (features)
         TRY_OUT(data_read_matrix(&set->features, features, false));
-    TRY_OUT(data_read_labels(&set->labels, &label_count, labels, false));
-    TRY_OUT(read_edges(draft, &largest, edges, false));
+    TRY_OUT(data_read_labels(&set->labels, &label_count, &naming, labels, false));
+    TRY_OUT(read_edges(draft, &largest, edges, &(data_table){0}));
     TRY_OUT(agree(draft, edges, largest, label_count));
     TRY_OUT(read_ogb_split(set, folder));
 out:

@@ -103,6 +103,8 @@ fathom_status data_read_linqs_lines(data_draft *draft, data_lines *content_lines
         c.labels[v] = rank[c.labels[v]];
     set->labels = c.labels;
     c.labels = NULL;
+    TRY_OUT(data_names_take(&set->node_names, &c.papers, NULL));
+    TRY_OUT(data_names_take(&set->class_names, &c.classes, rank));
     TRY_OUT(data_rows_take(&set->features, &c.rows));
     if (strangers > 0)
         TRY_OUT(data_note(set, "%" PRId64 " citations name a paper that has no content and are left out", strangers));

@@ -84,13 +84,6 @@ fathom_status data_read_numbers(float **values, int32_t *room, int32_t *count, d
     return at == end ? FATHOM_OK : data_lines_fail(lines, "column %" PRId32 " is not a finite number", *count);
 }
 
-/* A first line whose first field is no number is a header, where one may be. */
-static bool is_header(const data_line *line, bool allowed) {
-    float number;
-    const char *at = line->text;
-    return allowed && !data_parse_float(&number, &at, line->end);
-}
-
 fathom_status data_read_matrix_lines(data_features *features, data_lines *lines, bool header) {
     fathom_status status;
     data_rows rows = {0};
@@ -101,7 +94,7 @@ fathom_status data_read_matrix_lines(data_features *features, data_lines *lines,
         TRY_OUT(data_lines_next(&line, lines));
         if (!line.text)
             break;
-        if (first && is_header(&line, header))
+        if (first && header)
             continue;
         TRY_OUT(data_read_numbers(&values, &room, &count, lines, line.text, line.end));
         if (rows.features.rows > 0 && count != rows.features.cols) {
@@ -120,14 +113,17 @@ out:
 
 fathom_status data_read_matrix(data_features *features, const char *path, bool header) {
     data_lines *lines;
+    data_table table = {0};
     TRY(data_lines_open(&lines, path));
-    fathom_status status = data_read_matrix_lines(features, lines, header);
+    fathom_status status = header ? data_table_look(&table, lines) : FATHOM_OK;
+    if (status == FATHOM_OK)
+        status = data_read_matrix_lines(features, lines, table.header);
     data_lines_close(lines);
     return status;
 }
 
 /* A label: a whole number, or nan for none. */
-static bool parse_label(int64_t *label, const char **at, const char *end) {
+bool data_parse_label(int64_t *label, const char **at, const char *end) {
     float number;
     if (end - *at >= 3 && (strncmp(*at, "nan", 3) == 0 || strncmp(*at, "NaN", 3) == 0)) {
         *at += 3;
@@ -144,12 +140,7 @@ static bool parse_label(int64_t *label, const char **at, const char *end) {
     return (float)*label == number;
 }
 
-typedef struct label_list {
-    int32_t *values;
-    int64_t count, room;
-} label_list;
-
-static fathom_status set_label(label_list *list, int64_t node, int64_t label) {
+fathom_status data_set_label(data_label_list *list, int64_t node, int64_t label) {
     if (node >= list->room) {
         int64_t room = list->room * 2 > node + 1 ? list->room * 2 : node + 4096;
         TRY(mem_grow(&list->values, list->room, room, sizeof *list->values, "labels"));
@@ -164,27 +155,28 @@ static fathom_status set_label(label_list *list, int64_t node, int64_t label) {
 }
 
 /* One label a line, or "node,label"; nodes never named have none. */
-static fathom_status one_label(label_list *list, data_lines *lines, const data_line *line, int64_t row, bool *pairs) {
+static fathom_status one_label(data_label_list *list, data_lines *lines, const data_line *line, int64_t row,
+                               bool *pairs) {
     const char *at = line->text;
     int64_t first, second;
-    if (!parse_label(&first, &at, line->end))
+    if (!data_parse_label(&first, &at, line->end))
         return data_lines_fail(lines, "is not a label");
     bool two = data_next_field(&at, line->end);
     if (row == 0)
         *pairs = two;
-    if (two != *pairs || (two && !parse_label(&second, &at, line->end)) || at != line->end)
+    if (two != *pairs || (two && !data_parse_label(&second, &at, line->end)) || at != line->end)
         return data_lines_fail(lines, *pairs ? "is not a node and a label" : "is not a label");
     int64_t node = two ? first : row, label = two ? second : first;
     if (label < -1 || label >= DATA_CLASSES_MAX)
         return data_lines_fail(lines, "label %" PRId64 " is outside -1..%d", label, DATA_CLASSES_MAX - 1);
     if (node < 0 || node > 1000 + 64 * row) /* far beyond the lines read so far: no real list skips so many */
         return data_lines_fail(lines, "node %" PRId64 " is out of range", node);
-    return set_label(list, node, label);
+    return data_set_label(list, node, label);
 }
 
 fathom_status data_read_label_lines(int32_t **labels, int64_t *count, data_lines *lines, bool header) {
     fathom_status status;
-    label_list list = {0};
+    data_label_list list = {0};
     data_line line;
     bool pairs = false;
     int64_t row = 0;
@@ -192,7 +184,7 @@ fathom_status data_read_label_lines(int32_t **labels, int64_t *count, data_lines
         TRY_OUT(data_lines_next(&line, lines));
         if (!line.text)
             break;
-        if (first && is_header(&line, header) && strncmp(line.text, "nan", 3) != 0)
+        if (first && header)
             continue;
         TRY_OUT(one_label(&list, lines, &line, row, &pairs));
         row++;
@@ -204,16 +196,5 @@ fathom_status data_read_label_lines(int32_t **labels, int64_t *count, data_lines
     return FATHOM_OK;
 out:
     mem_free(list.values);
-    return status;
-}
-
-fathom_status data_read_labels(int32_t **labels, int64_t *count, const char *path, bool header) {
-    size_t length = strlen(path);
-    if (length > 4 && strcmp(path + length - 4, ".npy") == 0)
-        return npy_load_int32(labels, count, path, -1, DATA_CLASSES_MAX - 1);
-    data_lines *lines;
-    TRY(data_lines_open(&lines, path));
-    fathom_status status = data_read_label_lines(labels, count, lines, header);
-    data_lines_close(lines);
     return status;
 }

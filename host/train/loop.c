@@ -174,6 +174,8 @@ static fathom_status begin(run *r) {
     }
     TRY(first_weights(r)); /* a file that cannot be used is found before there is a run */
     TRY(folder_record(&r->folder, r->config, r->set, be_device_info(r->dev), NULL));
+    if (r->folder.path)
+        TRY(data_save_names(r->set, folder_file(path, &r->folder, "")));
     if (r->config->lambda != TRAIN_LAMBDA_AUTO)
         return FATHOM_OK;
     TRY(search_lambda(r));
