@@ -1,6 +1,7 @@
 /* lines.c - lines of plain or gzip text through zlib, and a float parser that is exact and quick. See lines.h. */
 #include "data/lines.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
