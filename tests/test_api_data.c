@@ -216,6 +216,40 @@ static void what_is_not_clean_is_copied(void) {
     TEST_ASSERT_TRUE(signbit(minus[1]) && values[0] == 1); /* and the caller's arrays are as they were */
 }
 
+/* Auto is the default: rows are divided by their sums unless a value is negative, then nothing is done, with a note. */
+static void signed_features_are_left_as_they_are(void) {
+    static const float signed_values[] = {1, -0.5f, 2, 1, 3, 0, 0, 1};
+    static const struct {
+        int32_t wanted, done;
+        bool negative, noted, borrowed;
+        float second;
+    } rows[] = {{FATHOM_FEATURE_NORM_AUTO, FATHOM_FEATURE_NORM_ROW, false, false, false, 0.5f / 1.5f},
+                {FATHOM_FEATURE_NORM_AUTO, FATHOM_FEATURE_NORM_NONE, true, true, true, -0.5f},
+                {FATHOM_FEATURE_NORM_ROW, FATHOM_FEATURE_NORM_ROW, true, true, false, -1},
+                {FATHOM_FEATURE_NORM_NONE, FATHOM_FEATURE_NORM_NONE, true, false, true, -0.5f}};
+    fathom_data *data = NULL;
+    fathom_arrays a = path(), view = {.size = sizeof view};
+    fathom_data_info info = {.size = sizeof info};
+    fathom_data_options o;
+    OK(fathom_data_options_init(&o, sizeof o));
+    TEST_ASSERT_EQUAL_INT(FATHOM_FEATURE_NORM_AUTO, o.normalise);
+    o.keep_references = 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        o.normalise = rows[i].wanted;
+        a.values = rows[i].negative ? signed_values : values;
+        OK(fathom_data_build(&data, &a, &o));
+        OK(fathom_data_describe(data, &info));
+        OK(fathom_data_view(data, &view));
+        TEST_ASSERT_EQUAL_INT(rows[i].done, info.feature_norm);
+        TEST_ASSERT_EQUAL_INT(rows[i].borrowed, (info.borrowed & FATHOM_BORROWED_FEATURES) != 0);
+        TEST_ASSERT_EQUAL_INT(rows[i].noted, fathom_data_note(data, 0) != NULL);
+        TEST_ASSERT_EQUAL_FLOAT(rows[i].second, view.values[1]);
+        fathom_data_free(data);
+    }
+    o.normalise = 3;
+    FAILS(USAGE, fathom_data_build(&data, &a, &o), "FATHOM_FEATURE_NORM_NONE (0), _ROW (1), _AUTO (2)");
+}
+
 static void the_embedded_graph_goes_round(void) {
     fathom_data *data = NULL, *again = NULL;
     fathom_arrays view = {.size = sizeof view};
@@ -380,6 +414,7 @@ int main(void) {
     RUN_TEST(clean_arrays_are_used_where_they_lie);
     RUN_TEST(every_way_gives_the_same_set);
     RUN_TEST(what_is_not_clean_is_copied);
+    RUN_TEST(signed_features_are_left_as_they_are);
     RUN_TEST(the_embedded_graph_goes_round);
     RUN_TEST(wrong_arrays_are_refused);
     RUN_TEST(embeddings_are_measured_with_what_is_known);

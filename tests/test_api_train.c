@@ -68,6 +68,7 @@ static void a_model_is_trained_evaluated_saved_and_loaded(void) {
     OK(fathom_model_save(model, "model.safetensors"));
     OK(fathom_model_load(&loaded, "model.safetensors", NULL));
     OK(fathom_model_describe(loaded, &what));
+    TEST_ASSERT_TRUE(what.feature_norm == FATHOM_FEATURE_NORM_ROW && what.missing_rate == 0); /* as it was trained */
     TEST_ASSERT_EQUAL_INT(FATHOM_GCN, what.model);
     TEST_ASSERT_EQUAL_INT(FATHOM_NORM_GROUP, what.norm);
     TEST_ASSERT_EQUAL_INT64(4, what.layers);

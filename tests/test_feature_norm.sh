@@ -71,6 +71,11 @@ expect_exit 2 "$FATHOM" train --out row --resume --epochs 102 --feature-norm non
 said 'feature-norm=row'
 
 # --- metrics and sweep
+expect_exit 0 "$FATHOM" eval --checkpoint auto/model.safetensors --data signed.npz --quiet --threads 1 --embeddings h.npy
+expect_exit 0 "$FATHOM" metrics --embeddings h.npy --data signed.npz --json --threads 1
+said 'negative values: their rows are not divided'
+gain="d['instance_information_gain']"
+same "$(field "$gain" out)" "$(field "d['result']['instance_information_gain']" auto/run.json)" "information gain of the same embeddings"
 expect_exit 0 "$FATHOM" sweep --recipe table1 --data signed.npz --models gcn --norms none --layers 2 --epochs 2 --seeds 1 --split random:20,30 --quiet --out swept
 same "$(head -n 1 swept/results.jsonl >line && field "d['feature_norm']" line)" none "the column of a sweep"
 expect_exit 0 "$FATHOM" sweep --recipe table1 --data signed.npz --models gcn --norms none --layers 2 --epochs 2 --seeds 1 --split random:20,30 --feature-norm row --quiet --out swept-row
