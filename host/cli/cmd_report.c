@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/mem.h"
 #include "lab/report.h"
 #include "lab/report_run.h"
 
@@ -113,32 +114,38 @@ static fathom_status print_summary(const struct source *from, const S *o, const 
 
 static fathom_status run(const void *given) {
     const S *o = given;
-    struct source from = {0};
+    struct source *from = NULL; /* too large for a small stack */
     lab_draw_options draw = {.tsne = o->tsne, .threads = (int)o->common.threads, .progress = on_progress};
     char path[LAB_PATH];
     int charts = 0;
     fathom_status status;
     const char *page = o->text ? NULL : o->output ? o->output : path;
-    TRY(load(&from, o->folder));
+    TRY(mem_new(&from, 1, 1, sizeof *from, "what the report is made of"));
+    status = load(from, o->folder);
+    if (status != FATHOM_OK) {
+        mem_free(from);
+        return status;
+    }
     TRY_OUT(lab_path(path, o->folder, "report.html"));
     if (o->csv)
-        TRY_OUT(save_csv(&from, o->csv));
+        TRY_OUT(save_csv(from, o->csv));
     if (o->svg)
-        TRY_OUT(from.is_run ? lab_run_svg(&charts, &from.run, o->svg)
-                            : lab_report_svg(&charts, &from.studies, o->svg, &draw));
+        TRY_OUT(from->is_run ? lab_run_svg(&charts, &from->run, o->svg)
+                             : lab_report_svg(&charts, &from->studies, o->svg, &draw));
     if (page)
-        TRY_OUT(save_page(&from, page, &draw));
+        TRY_OUT(save_page(from, page, &draw));
     progress_end();
     if (o->common.json)
-        TRY_OUT(print_summary(&from, o, page, charts));
+        TRY_OUT(print_summary(from, o, page, charts));
     else if (o->text)
-        TRY_OUT(print_text(&from));
+        TRY_OUT(print_text(from));
     if (page && !o->common.json)
         printf("%s\n", shown(page));
     if (o->svg)
         say("%d chart%s in %s", charts, charts == 1 ? "" : "s", o->svg);
 out:
-    free_source(&from);
+    free_source(from);
+    mem_free(from);
     return status;
 }
 

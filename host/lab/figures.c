@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "lab/paper.h"
 #include "lab/tables.h"
 
@@ -181,10 +182,14 @@ void lab_figures_lines(lab_figures *f, const lab_study *study) {
 
 /* ---- groups and lambda ---- */
 
-static void draw_map(lab_figures *f, const lab_study *study, lab_pick pick) {
-    const lab_recipe *r = study->recipe;
+typedef struct map {
     double value[LAB_VALUES * LAB_VALUES], sd[LAB_VALUES * LAB_VALUES];
-    int failed[LAB_VALUES * LAB_VALUES], runs = 0, wanted = 0;
+    int failed[LAB_VALUES * LAB_VALUES];
+} map;
+
+static void draw_map(lab_figures *f, const lab_study *study, lab_pick pick, map *of) {
+    const lab_recipe *r = study->recipe;
+    int runs = 0, wanted = 0;
     char title[96], note[96], name[LAB_TEXT_ROOM], file[512];
     for (int g = 0; g < r->groups.count; g++)
         for (int l = 0; l < r->lambda.count; l++) {
@@ -192,9 +197,9 @@ static void draw_map(lab_figures *f, const lab_study *study, lab_pick pick) {
             pick.groups = (int64_t)r->groups.value[g];
             pick.lambda = r->lambda.value[l];
             lab_stats stats = lab_study_stats(study, &pick, offsetof(lab_row, test_accuracy));
-            value[at] = 100 * stats.mean;
-            sd[at] = 100 * stats.sd;
-            failed[at] = stats.failed;
+            of->value[at] = 100 * stats.mean;
+            of->sd[at] = 100 * stats.sd;
+            of->failed[at] = stats.failed;
             runs += stats.done;
             wanted += stats.wanted;
         }
@@ -210,9 +215,9 @@ static void draw_map(lab_figures *f, const lab_study *study, lab_pick pick) {
                         .columns = r->lambda.count,
                         .row_value = r->groups.value,
                         .column_value = r->lambda.value,
-                        .value = value,
-                        .sd = sd,
-                        .failed = failed};
+                        .value = of->value,
+                        .sd = of->sd,
+                        .failed = of->failed};
     lab_data_name(name, sizeof name, pick.data);
     lab_format(file, sizeof file, "grid-%s-%s-%lld-%g", name, nn_conv_name(pick.model), (long long)pick.layers,
                pick.missing);
@@ -222,8 +227,13 @@ static void draw_map(lab_figures *f, const lab_study *study, lab_pick pick) {
 void lab_figures_heat(lab_figures *f, const lab_study *study) {
     const lab_recipe *r = study->recipe;
     char where[384];
+    map *of = NULL;
     if (r->groups.count == 0 || r->lambda.count == 0)
         return;
+    if (mem_new(&of, 1, 1, sizeof *of, "map of groups and lambda") != FATHOM_OK) {
+        f->status = f->status == FATHOM_OK ? FATHOM_MEMORY : f->status;
+        return;
+    }
     for (int d = 0; d < r->data.count; d++)
         for (int i = 0; i < r->missing.count; i++) {
             lab_where_title(where, sizeof where, r, r->data.word[d], r->missing.value[i]);
@@ -233,8 +243,10 @@ void lab_figures_heat(lab_figures *f, const lab_study *study) {
                 for (int k = 0; k < layers->count; k++)
                     draw_map(f, study,
                              lab_pick_all(r->data.word[d], lab_model_at(r, m), NN_GROUP, (int64_t)layers->value[k],
-                                          r->missing.value[i]));
+                                          r->missing.value[i]),
+                             of);
             }
             lab_figures_close(f);
         }
+    mem_free(of);
 }

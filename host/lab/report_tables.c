@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "lab/page.h"
 #include "lab/paper.h"
 #include "lab/tables.h"
@@ -148,9 +149,14 @@ static void add_improvement(lab_text *out, const lab_study *study, nn_conv_kind 
 
 static void add_models(lab_text *out, const lab_study *study, double missing) {
     const lab_recipe *r = study->recipe;
+    lab_entry(*entries)[NN_NORM_COUNT] = NULL; /* too many for a stack */
+    fathom_status status = mem_new(&entries, LAB_VALUES, 1, sizeof *entries, "entries of table 2");
+    if (status != FATHOM_OK) {
+        out->status = status;
+        return;
+    }
     for (int m = 0; m < r->models.count; m++) {
         nn_conv_kind model = lab_model_at(r, m);
-        lab_entry entries[LAB_VALUES][NN_NORM_COUNT];
         for (int d = 0; d < r->data.count; d++)
             for (int n = 0; n < r->norms.count; n++)
                 entries[d][n] =
@@ -166,6 +172,7 @@ static void add_models(lab_text *out, const lab_study *study, double missing) {
             lab_add(out, "</tr>\n");
         }
     }
+    mem_free(entries);
 }
 
 void lab_page_table2(lab_text *out, const lab_study *study) {

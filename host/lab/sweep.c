@@ -326,6 +326,19 @@ static void wait_for_workers(sweep *s) {
     pthread_mutex_unlock(&q->lock);
 }
 
+/* As small as the main thread's stack may be, a worker has its own of a size that back ends need. */
+#define WORKER_STACK ((size_t)8 << 20)
+
+static bool start_worker(lab_worker *w) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    bool started = pthread_attr_setstacksize(&attributes, WORKER_STACK) == 0 &&
+                   pthread_create(&w->thread, &attributes, lab_worker_run, w) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
 static fathom_status work(sweep *s) {
     lab_queue *q = &s->queue;
     q->recipe = s->recipe;
@@ -340,7 +353,7 @@ static fathom_status work(sweep *s) {
     int started = 0;
     q->alive = s->worker_count;
     for (; started < s->worker_count; started++)
-        if (pthread_create(&s->workers[started].thread, NULL, lab_worker_run, &s->workers[started]) != 0)
+        if (!start_worker(&s->workers[started]))
             break;
     pthread_mutex_lock(&q->lock);
     q->alive -= s->worker_count - started;
