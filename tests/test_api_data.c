@@ -369,7 +369,8 @@ static void embeddings_are_measured_with_what_is_known(void) {
     const float bad[] = {1, INFINITY};
     FAILS(NUMERIC, fathom_measure(&m, device, bad, 1, 2, NULL), "not finite");
     m.definition = -1;
-    FAILS(USAGE, fathom_measure(&m, device, h, 4, 2, NULL), "definition");
+    FAILS(USAGE, fathom_measure(&m, device, h, 4, 2, NULL),
+          "definition -1 is none of: 0 (authors), 1 (paper), 2 (pyg)");
     m.size = 0;
     FAILS(USAGE, fathom_measure(&m, device, h, 4, 2, NULL), "size");
 }

@@ -237,7 +237,11 @@ static void wrong_training_is_refused(void) {
     bad = o;                      \
     bad.field = (value);          \
     FAILS(USAGE, fathom_train(&model, device, data, &bad), word)
-    WRONG(model, 4, "model");
+    WRONG(model, 4, "model 4 is none of: 0 (gcn), 1 (gat), 2 (sgc), 3 (gcnii)");
+    TEST_ASSERT_NULL(strstr(fathom_last_error(), "norm"));
+    WRONG(norm, 4, "norm 4 is none of: 0 (none), 1 (batch), 2 (pair), 3 (group)");
+    TEST_ASSERT_NULL(strstr(fathom_last_error(), "model"));
+    WRONG(preset, 3, "preset 3 is none of: 0 (authors), 1 (paper), 2 (pyg)");
     WRONG(layers, INT64_MAX, "layers");
     WRONG(hidden, INT64_MAX, "hidden");
     WRONG(groups, INT64_MAX, "groups");
@@ -331,7 +335,7 @@ static void wrong_files_are_refused(void) {
     FAILS(DATA, fathom_model_load(&model, "junk.safetensors", NULL), "junk.safetensors");
     const char *group = support_source("tests/golden/model_gcn_group.safetensors");
     o.model = 7;
-    FAILS(USAGE, fathom_model_load(&model, group, &o), "model 7");
+    FAILS(USAGE, fathom_model_load(&model, group, &o), "model 7 is none of: 0 (gcn)");
     o.model = FATHOM_GAT;
     FAILS(DATA, fathom_model_load(&model, group, &o), "att_");
     o.model = FATHOM_GCNII;

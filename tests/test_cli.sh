@@ -64,6 +64,9 @@ if grep -q '^data ' verbs; then
 fi
 
 # --- bad input: exit code | words | what the sentence has in it
+printf 'PK' >m.pt # cut off; torch.save writes a zip, and wrote a pickle
+printf '\200\002\212\012l\374\234F\371 j\250P\031.' >old.bin
+printf 'PK\003\004\000\000\010\010\000\000\000\000' >new.bin
 while IFS='|' read -r code words sentence; do
     # shellcheck disable=SC2086
     expect_exit "$code" "$FATHOM" $words
@@ -93,7 +96,43 @@ done <<'TABLE'
 3|devices --device 999|unknown device '999'; choose one of:
 3|selftest --device nonsense|unknown device 'nonsense'; choose one of:
 2|selftest --device cpu --op gem|unknown operation 'gem'; did you mean gemm?
+2|train cora|did you mean --data cora?
+2|sweep table1|did you mean --recipe table1?
+2|eval m.pt --data karate|did you mean --checkpoint m.pt?
+2|train --data karate karate|'karate' is one word too many
+2|train --device cpu --split random|random:T,V draws T training and V validation nodes per class, as in random:20,30
+2|train --device cpu --split fraction|as in fraction:0.6,0.2
+4|train --device cpu --data corra|did you mean cora? fathom data list shows those
+4|data get corra|did you mean cora?
+4|data info zzzzzzzz|nor a known data set; fathom data list shows those
+4|eval --device cpu --checkpoint m.pt --data karate|save_file(model.state_dict(), 'model.safetensors')
+4|eval --device cpu --checkpoint old.bin --data karate|save_file(model.state_dict(), 'model.safetensors')
+4|eval --device cpu --checkpoint new.bin --data karate|save_file(model.state_dict(), 'model.safetensors')
+4|train --device cpu --data m.pt|numpy.savez('graph.npz', edge_index=..., x=..., y=...)
 TABLE
+env -u FATHOM_DATA XDG_CACHE_HOME="$PWD/empty" "$FATHOM" train --data cora >out 2>err && fail "there is no Cora here"
+grep -q 'get it with: fathom data get cora' err || fail "how to get Cora: $(cat err)"
+OCL_ICD_VENDORS=/nonexistent expect_exit 3 "$FATHOM" train --device gpu
+grep -q '^fathom: --device gpu: no OpenCL driver here shows a GPU (fathom doctor .*; choose one of: auto, cpu ' err || fail "no GPU: $(cat err)"
+expect_exit 4 "$FATHOM" train --device cpu --data karate --init m.pt --quiet
+grep -q 'safetensors.torch.save_file' err || fail "--init of a file of torch.save: $(cat err)"
+
+# --- notes about options without effect, and numbers of one
+short="train --device cpu --data karate --epochs 1"
+for words in "--norm none --groups 5" "--norm batch --lambda 0.1" "--alpha 0.2" "--theta 0.2" "--model sgc --hidden 8" \
+    "--layers 1 --hidden 8" "--checkpoint-every 5" "--fallback cpu"; do
+    option=$(sed -E 's/.*(--[a-z-]+) [^ ]+$/\1/' <<<"$words")
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" $short --layers 2 $words
+    same "$(grep -c "^note: $option has no effect: " err)" 1 "notes of $words: $(cat err)"
+done
+expect_exit 0 "$FATHOM" $short --layers 2 --model gcnii --groups 5 --lambda 0.1 --alpha 0.2 --theta 0.2 --hidden 8 --checkpoint-every 1 --out effect
+! grep '^note: ' err || fail "a note about options that have their effect"
+expect_exit 0 "$FATHOM" $short --layers 1 --groups 1
+grep -q 'gcn, 1 layer, group norm (1 group, lambda .*, 1 epoch, ' err || fail "numbers of one: $(cat err)"
+expect_exit 0 "$FATHOM" data make sbm --nodes 2 --edges 1 --classes 1 --features 1 -o one.npz
+same "$(cat out)" "one.npz: 2 nodes, 1 edge, 1 feature, 1 class" "numbers of one in data make"
+
 FATHOM_DEVICE=nonsense expect_exit 3 "$FATHOM" devices
 FATHOM_DEVICE=nonsense expect_exit 0 "$FATHOM" devices --device cpu
 FATHOM_FAIL_ALLOC=x expect_exit 2 "$FATHOM" devices

@@ -113,7 +113,12 @@ static void there_may_be_no_gpu(void) {
     add(BE_CPU, "Some Processor", -1, -1);
     add(BE_OPENCL_CPU, "pthread", 0, 0);
     end();
-    refused("gpu", "unknown device 'gpu'");
+    int row = 99;
+    TEST_ASSERT_EQUAL_INT(FATHOM_DEVICE, be_find(&list, "gpu", &row));
+    TEST_ASSERT_EQUAL_STRING("--device gpu: no OpenCL driver here shows a GPU (fathom doctor says what is missing); "
+                             "choose one of: auto, cpu (Some Processor), opencl:0 (pthread)",
+                             fathom_last_error());
+    TEST_ASSERT_EQUAL_INT(99, row);
     TEST_ASSERT_EQUAL_INT(0, row_of("auto"));
     TEST_ASSERT_NOT_NULL(strstr(list.why, "no OpenCL GPU"));
 }

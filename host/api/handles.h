@@ -53,6 +53,10 @@ fathom_status api_init(void *options, size_t size, void *defaults, size_t full_s
 #define TAKE(full, given) TRY(api_take(&(full), sizeof(full), given, #given))
 #define CHECK(given) TRY(api_check(given, sizeof *(given), #given))
 
+/* FATHOM_USAGE that names a field, its value and the names of the right ones, from `first` on: a list ended by NULL. */
+fathom_status api_fail_kind(const char *field, int value, int first, const char *const *names);
+fathom_status api_check_kinds(int model, int norm, int lowest); /* lowest: 0, or -1 where that means unknown */
+
 double api_seconds(void);
 void api_lock(fathom_device *device);
 void api_unlock(fathom_device *device);

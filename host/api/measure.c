@@ -2,8 +2,12 @@
 #include "api/handles.h"
 
 fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics) {
-    if ((unsigned)metrics->definition >= METRICS_DEFINITIONS)
-        return fail(FATHOM_USAGE, "there is no definition %d of the group distance ratio", metrics->definition);
+    if ((unsigned)metrics->definition >= METRICS_DEFINITIONS) {
+        const char *names[METRICS_DEFINITIONS + 1] = {NULL};
+        for (int i = 0; i < METRICS_DEFINITIONS; i++)
+            names[i] = metrics_definition_name((metrics_definition)i);
+        return api_fail_kind("definition", metrics->definition, 0, names);
+    }
     *definition = (metrics_definition)metrics->definition;
     return FATHOM_OK;
 }

@@ -87,8 +87,9 @@ fathom_status fathom_load_options_init(fathom_load_options *options, size_t size
 
 static fathom_status config_of(nn_config *config, const fathom_load_options *o) {
     *config = checkpoint_unknown();
-    if (o->model < -1 || o->model >= NN_CONV_COUNT || o->norm < -1 || o->norm >= NN_NORM_COUNT || o->layers < 0)
-        return fail(FATHOM_USAGE, "there is no model %d, norm %d or depth %" PRId64, o->model, o->norm, o->layers);
+    TRY(api_check_kinds(o->model, o->norm, -1));
+    if (o->layers < 0)
+        return fail(FATHOM_USAGE, "layers is %" PRId64 "; give the depth, or 0 when the file says it", o->layers);
     if (o->model >= 0)
         config->model = (nn_conv_kind)o->model;
     if (o->norm >= 0)

@@ -23,7 +23,7 @@ fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const 
     TRY(fathom_norm_options_init(&o, sizeof o));
     TAKE(o, options);
     if (o.kind <= FATHOM_NORM_NONE || o.kind > FATHOM_NORM_GROUP)
-        return fail(FATHOM_USAGE, "%s: %d is not the kind of a normalisation", __func__, o.kind);
+        return api_fail_kind("kind", o.kind, FATHOM_NORM_BATCH, (const char *const[]){"batch", "pair", "group", NULL});
     nn_config config = {.model = NN_GCN,
                         .norm = (nn_norm_kind)o.kind,
                         .layers = 1,

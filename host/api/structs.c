@@ -45,6 +45,30 @@ fathom_status api_init(void *options, size_t size, void *defaults, size_t full_s
     return FATHOM_OK;
 }
 
+fathom_status api_fail_kind(const char *field, int value, int first, const char *const *names) {
+    char list[256] = "";
+    for (int i = 0; names[i]; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%d (%s)", i ? ", " : "", first + i, names[i]);
+    }
+    return fail(FATHOM_USAGE, "%s %d is none of: %s", field, value, list);
+}
+
+fathom_status api_check_kinds(int model, int norm, int lowest) {
+    const char *names[NN_CONV_COUNT + NN_NORM_COUNT] = {NULL};
+    if (model < lowest || model >= NN_CONV_COUNT) {
+        for (int i = 0; i < NN_CONV_COUNT; i++)
+            names[i] = nn_conv_name((nn_conv_kind)i);
+        return api_fail_kind("model", model, 0, names);
+    }
+    if (norm < lowest || norm >= NN_NORM_COUNT) {
+        for (int i = 0; i < NN_NORM_COUNT; i++)
+            names[i] = nn_norm_name((nn_norm_kind)i);
+        return api_fail_kind("norm", norm, 0, names);
+    }
+    return FATHOM_OK;
+}
+
 double api_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -41,8 +41,13 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
     fathom_train_options o;
     TRY(fathom_train_options_init(&o, sizeof o));
     TAKE(o, options);
-    if ((unsigned)o.preset >= TRAIN_PRESETS || (unsigned)o.model >= NN_CONV_COUNT || (unsigned)o.norm >= NN_NORM_COUNT)
-        return fail(FATHOM_USAGE, "there is no preset %d, model %d or norm %d", o.preset, o.model, o.norm);
+    TRY(api_check_kinds(o.model, o.norm, 0));
+    if ((unsigned)o.preset >= TRAIN_PRESETS) {
+        const char *names[TRAIN_PRESETS + 1] = {NULL};
+        for (int i = 0; i < TRAIN_PRESETS; i++)
+            names[i] = train_preset_name((train_preset)i);
+        return api_fail_kind("preset", o.preset, 0, names);
+    }
     *config = (train_config){.net = {.model = (nn_conv_kind)o.model,
                                      .norm = (nn_norm_kind)o.norm,
                                      .layers = o.layers,

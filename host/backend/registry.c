@@ -159,6 +159,11 @@ static fathom_status no_such(const be_list *list, const char *word, const char *
         append(candidates, sizeof candidates, line);
     }
     bool looked = list->notes > 0 && (strncmp(word, "opencl", 6) == 0 || strcmp(word, "gpu") == 0);
+    if (strcmp(word, "gpu") == 0)
+        return fail(FATHOM_DEVICE,
+                    "--device gpu: no OpenCL driver here shows a GPU (fathom doctor says what is missing); choose one "
+                    "of: auto, %s%s%s",
+                    candidates, looked ? "; " : "", looked ? list->note[0] : "");
     return fail(FATHOM_DEVICE, "%s device '%s'; choose one of: auto, gpu, %s%s%s", what, word, candidates,
                 looked ? "; " : "", looked ? list->note[0] : "");
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/dataset.h"
+#include "core/plural.h"
 #include "nn/nn.h"
 
 struct info_options {
@@ -77,14 +78,15 @@ static void print_classes(const data_set *set, const data_info *info) {
             printf(" %d", (int)info->class_sizes[c]);
     }
     if (set->unlabelled > 0)
-        printf(set->classes > 0 ? "; %d nodes have none" : " (no labels)", (int)set->unlabelled);
+        printf(set->classes > 0 ? "; %d node%s none" : " (no labels)", (int)set->unlabelled,
+               set->unlabelled == 1 ? " has" : "s have");
     printf("\n");
 }
 
 static void print_text(const data_set *set, const data_info *info, const struct info_options *o, int64_t training) {
     int64_t published = published_edges(set->name);
-    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), shown(set->name), style(stdout, STYLE_PLAIN),
-           set->layout, shown(set->origin));
+    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), shown(set->name), style(stdout, STYLE_PLAIN), set->layout,
+           shown(set->origin));
     printf("nodes        %d, %d of them isolated\n", (int)set->graph.nodes, (int)info->isolated);
     printf("edges        %lld undirected", (long long)set->graph.edges);
     if (set->duplicate_edges > 0 || set->self_loops > 0)
@@ -99,7 +101,8 @@ static void print_text(const data_set *set, const data_info *info, const struct 
     if (set->split.name)
         printf("split        %s: %d training, %d validation, %d test\n", set->split.name, (int)set->split.train_count,
                (int)set->split.val_count, (int)set->split.test_count);
-    printf("components   %d, the largest of %d nodes\n", (int)info->components, (int)info->largest_component);
+    printf("components   %d, the largest of %d node%s\n", (int)info->components, (int)info->largest_component,
+           plural(info->largest_component));
     if (isfinite(info->homophily))
         printf("homophily    %.4f of the edges join equal labels\n", info->homophily);
     printf("degrees      least %d, median %d, mean %.2f, most %d\n", (int)info->degree_min, (int)info->degree_median,
@@ -107,8 +110,8 @@ static void print_text(const data_set *set, const data_info *info, const struct 
     print_histogram(info);
     printf("memory       %s here", bytes_text((uint64_t)(info->graph_bytes + info->feature_bytes)));
     if (training > 0)
-        printf("; %s to train %lld layers of width %lld", bytes_text((uint64_t)training), (long long)o->layers,
-               (long long)o->hidden);
+        printf("; %s to train %lld layer%s of width %lld", bytes_text((uint64_t)training), (long long)o->layers,
+               plural(o->layers), (long long)o->hidden);
     printf("\n");
     printf("sha256       %s\n", set->sha256);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/data_rows.h"
+#include "core/plural.h"
 
 #define LAYOUTS "npz|ogb"
 
@@ -53,8 +54,9 @@ static fathom_status write_set(const data_set *set, const char *out, int layout,
     struct json *doc = NULL;
     TRY(layout == 1 ? data_save_ogb(set, out) : data_save(set, out));
     if (!as_json) {
-        printf("%s: %d nodes, %lld edges, %d features, %d classes\n", shown(out), (int)set->graph.nodes,
-               (long long)set->graph.edges, (int)set->features.cols, (int)set->classes);
+        printf("%s: %d node%s, %lld edge%s, %d feature%s, %d class%s\n", shown(out), (int)set->graph.nodes,
+               plural(set->graph.nodes), (long long)set->graph.edges, plural(set->graph.edges), (int)set->features.cols,
+               plural(set->features.cols), (int)set->classes, plural_es(set->classes));
         return FATHOM_OK;
     }
     TRY(json_new_document(&doc));

@@ -5,6 +5,7 @@
 
 #include "cli/training.h"
 #include "core/mem.h"
+#include "core/plural.h"
 #include "lab/sweep.h"
 #include "lab/tables.h"
 
@@ -154,7 +155,7 @@ static fathom_status dry_run(const lab_recipe *recipe, bool json) {
             lab_cell_text(line, sizeof line, &cells[i]);
             puts(shown(line));
         }
-        say("%" PRId64 " runs", count);
+        say("%" PRId64 " run%s", count, plural(count));
     }
 out:
     mem_free(cells);
@@ -170,7 +171,7 @@ static fathom_status print_result(const S *o, const lab_recipe *recipe, const la
             say("half a row at the end of the journal, left by a kill, was removed");
         if (r->interrupted && r->done == 0)
             return status; /* its message says so */
-        printf("%" PRId64 " of %" PRId64 " runs finished", r->done, r->total);
+        printf("%" PRId64 " of %" PRId64 " run%s finished", r->done, r->total, plural(r->total));
         if (r->before)
             printf(", %" PRId64 " of them before", r->before);
         if (r->failed)

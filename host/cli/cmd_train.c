@@ -6,6 +6,7 @@
 
 #include "cli/resume.h"
 #include "cli/training.h"
+#include "core/plural.h"
 
 static const struct opt_row rows[] = {
     DATA_ROW(struct train_options, data),
@@ -107,8 +108,8 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
     if (!r.interrupted) /* who interrupts does not wait for them */
         print_metrics(&metrics);
     if (r.candidates > 0)
-        printf("%-26s %10g   of %d candidates, on %d validation nodes\n", "lambda", r.lambda, r.candidates,
-               (int)info.val_count);
+        printf("%-26s %10g   of %d candidates, on %d validation node%s\n", "lambda", r.lambda, r.candidates,
+               (int)info.val_count, plural(info.val_count));
     if (isnan(r.median_epoch_ms)) /* resumed after its last epoch */
         say("%.1f s, no epoch left to train", r.total_s);
     else
@@ -242,6 +243,29 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
     return status;
 }
 
+/* Options that were typed and change nothing in this run. */
+static void say_idle_options(const struct train_options *o, const fathom_device *device) {
+    const bool group = o->norm == FATHOM_NORM_GROUP, gcnii = o->model == FATHOM_GCNII;
+    const bool narrow = o->model == FATHOM_SGC || (o->layers == 1 && !gcnii);
+    const struct {
+        const char *name;
+        const void *member;
+        bool idle;
+        const char *reason;
+    } options[] = {
+        {"groups", &o->groups, !group, "it belongs to --norm group"},
+        {"lambda", &o->lambda, !group, "it belongs to --norm group"},
+        {"alpha", &o->alpha, !gcnii, "it belongs to --model gcnii"},
+        {"theta", &o->theta, !gcnii, "it belongs to --model gcnii"},
+        {"hidden", &o->hidden, narrow, o->layers == 1 ? "there is no hidden layer" : "--model sgc has no hidden layer"},
+        {"checkpoint-every", &o->checkpoint_every, !o->out, "nothing is saved without --out"},
+        {"fallback", &o->fallback, be_device_info(device->dev)->opencl_index < 0, "the run is on the CPU"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].idle && opt_given(&o->common, options[i].member))
+            say("note: --%s has no effect: %s", options[i].name, options[i].reason);
+}
+
 static fathom_status run(const void *given) {
     struct train_options options = *(const struct train_options *)given;
     struct resumed resumed = {0};
@@ -257,6 +281,7 @@ static fathom_status run(const void *given) {
     filled = config;
     TRY_OUT(fathom_train_options_fill(&filled, data)); /* what is wrong is said before a device is opened */
     TRY_OUT(open_handle(&device, &options.common, options.profile));
+    say_idle_options(&options, device);
     TRY_OUT(train_on(&config, data, device, &options));
 out:
     fathom_device_close(device);

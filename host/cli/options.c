@@ -213,12 +213,18 @@ static fathom_status read_option(char *options, const struct verb *verb, int cou
 static fathom_status read_operand(char *options, const struct verb *verb, const char *word) {
     struct common_options *common = (void *)options;
     const struct opt_row *row;
+    bool takes_words = false;
     for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+        takes_words = takes_words || !row->name;
         if (!row->name && !(common->given >> i & 1)) {
             common->given |= UINT64_C(1) << i;
             return read_value(options, row, word);
         }
     }
+    row = opt_row_at(verb, COMMON_COUNT); /* the option that says what the command works on comes first */
+    if (row && !takes_words && row->kind != OPT_IS_FLAG && !(common->given >> COMMON_COUNT & 1))
+        return fail(FATHOM_USAGE, "%s: '%.80s' stands without an option; did you mean --%s %.80s? See fathom %s --help",
+                    verb->name, word, row->name, word, verb->name);
     return fail(FATHOM_USAGE, "%s: '%.80s' is one word too many; see fathom %s --help", verb->name, word, verb->name);
 }
 

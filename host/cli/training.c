@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/plural.h"
+
 /* ---- Ctrl-C ---- */
 
 static volatile sig_atomic_t stops, asked;
@@ -92,9 +94,10 @@ const char *real_text(double value, int digits) {
 fathom_status say_data(const fathom_data *data) {
     fathom_data_info i = {.size = sizeof i};
     TRY(fathom_data_describe(data, &i));
-    say("%s: %s nodes, %s edges, %s features, %d classes; split %s: %d training, %d validation, %d test nodes", i.name,
-        count_text(i.nodes), count_text(i.edges), count_text(i.features), (int)i.classes, i.split, (int)i.train_count,
-        (int)i.val_count, (int)i.test_count);
+    say("%s: %s node%s, %s edge%s, %s feature%s, %d class%s; split %s: %d training, %d validation, %d test node%s",
+        i.name, count_text(i.nodes), plural(i.nodes), count_text(i.edges), plural(i.edges), count_text(i.features),
+        plural(i.features), (int)i.classes, plural_es(i.classes), i.split, (int)i.train_count, (int)i.val_count,
+        (int)i.test_count, plural(i.test_count));
     return FATHOM_OK;
 }
 
@@ -109,11 +112,11 @@ fathom_status say_network(const fathom_train_options *options, const fathom_data
         char lambda[32] = "chosen on the validation set";
         if (!o.lambda_auto)
             snprintf(lambda, sizeof lambda, "%g", o.lambda);
-        snprintf(norm, sizeof norm, "group norm (%" PRId64 " groups, lambda %s)", o.groups, lambda);
+        snprintf(norm, sizeof norm, "group norm (%" PRId64 " group%s, lambda %s)", o.groups, plural(o.groups), lambda);
     }
-    say("%s, %" PRId64 " layers, %s, lr %g, L2 %g, %" PRId64 " epochs, seed %" PRIu64 "; on %s (%s)",
-        nn_conv_name((nn_conv_kind)o.model), o.layers, norm, o.lr, o.weight_decay, o.epochs, o.seed, info.word,
-        info.name);
+    say("%s, %" PRId64 " layer%s, %s, lr %g, L2 %g, %" PRId64 " epoch%s, seed %" PRIu64 "; on %s (%s)",
+        nn_conv_name((nn_conv_kind)o.model), o.layers, plural(o.layers), norm, o.lr, o.weight_decay, o.epochs,
+        plural(o.epochs), o.seed, info.word, info.name);
     return FATHOM_OK;
 }
 
@@ -141,5 +144,6 @@ void print_metrics(const metrics_values *values) {
         printf("%-26s %10s   %s%s%s\n", shown_metrics[i].title, real_text(shown_value(values, i), 3),
                style(stdout, STYLE_DIM), shown_metrics[i].meaning, style(stdout, STYLE_PLAIN));
     if (values->empty_classes > 0)
-        printf("%d classes without members are left out of the group distances\n", values->empty_classes);
+        printf("%d class%s without members left out of the group distances\n", values->empty_classes,
+               values->empty_classes == 1 ? "" : "es");
 }

@@ -183,10 +183,26 @@ static fathom_status check_digest(const st_file *f) {
                 told, hex);
 }
 
+/* A zip archive or a pickle, as torch.save writes; neither is a length that a safetensors file can start with. */
+static bool is_pytorch(const uint8_t *bytes, uint64_t count, const char *where) {
+    const char *dot = strrchr(where, '.');
+    if (count >= 9 && bytes[8] == '{')
+        return false;
+    if (count >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+        return true;
+    if (count >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
+        return true;
+    return dot && (strcmp(dot, ".pt") == 0 || strcmp(dot, ".pth") == 0 || strcmp(dot, ".ckpt") == 0);
+}
+
 /* The first ST_START bytes of `count`: the length of the header, and that it begins as one. */
 #define ST_START 9
-static fathom_status read_start(uint64_t *length, const uint8_t *bytes, uint64_t count) {
+static fathom_status read_start(uint64_t *length, const uint8_t *bytes, uint64_t count, const char *where) {
     *length = 0;
+    if (is_pytorch(bytes, count, where))
+        return fail(FATHOM_DATA,
+                    "is a file of torch.save (a pickle), which is not read: it can run any program; save the weights "
+                    "from Python with safetensors.torch.save_file(model.state_dict(), 'model.safetensors')");
     if (count < 8)
         return fail(FATHOM_DATA, "is too short for a safetensors file");
     for (int i = 7; i >= 0; i--)
@@ -197,9 +213,9 @@ static fathom_status read_start(uint64_t *length, const uint8_t *bytes, uint64_t
     return *length == 0 || bytes[8] != '{' ? fail(FATHOM_DATA, "has no JSON object at its start") : FATHOM_OK;
 }
 
-static fathom_status read_all(st_file *f, size_t count) {
+static fathom_status read_all(st_file *f, size_t count, const char *where) {
     uint64_t length;
-    TRY(read_start(&length, f->bytes, count));
+    TRY(read_start(&length, f->bytes, count, where));
     const char *text = (const char *)f->bytes + 8, *end = NULL;
     if (memchr(text, 0, (size_t)length))
         return fail(FATHOM_DATA, "has no JSON object at its start");
@@ -232,7 +248,7 @@ static fathom_status take(st_file **file, uint8_t *bytes, size_t count, const ch
         return status;
     }
     f->bytes = bytes;
-    status = read_all(f, count);
+    status = read_all(f, count, where);
     if (status != FATHOM_OK) {
         st_free(f);
         return status == FATHOM_MEMORY ? status : fail_prefix(status, "%s: ", where);
@@ -249,7 +265,7 @@ static fathom_status peek(const char *path) {
     TRY(file_open_stream(&stream, &count, path));
     size_t got = fread(start, 1, sizeof start, stream);
     fclose(stream);
-    fathom_status status = read_start(&length, start, got < sizeof start ? got : count);
+    fathom_status status = read_start(&length, start, got < sizeof start ? got : count, path);
     return status == FATHOM_OK ? status : fail_prefix(status, "%s: ", path);
 }
 

@@ -41,6 +41,19 @@ static bool is_near(const char *given, const char *name, int distance) {
     return distance <= (int)((n > m ? n : m) + 2) / 3 || (n >= 2 && strncmp(given, name, n < m ? n : m) == 0);
 }
 
+const char *suggest_nearest(const char *given, const char *const *names, size_t count) {
+    const char *best = NULL;
+    int least = INT_MAX;
+    for (size_t i = 0; i < count; i++) {
+        int distance = suggest_distance(given, names[i]);
+        if (distance < least && is_near(given, names[i], distance)) {
+            best = names[i];
+            least = distance;
+        }
+    }
+    return best;
+}
+
 static void append(char *text, size_t room, const char *piece) {
     size_t used = strlen(text);
     snprintf(text + used, room - used, "%s", piece);

@@ -333,13 +333,19 @@ static fathom_status lock_folder(int *lock, const char *name, const char *folder
     return FATHOM_OK;
 }
 
+static fathom_status fail_unknown_set(const char *name) {
+    const char *near = data_known_near(name);
+    return fail(FATHOM_DATA, "%s: not a set that can be got; %s%s%sfathom data list shows those", name,
+                near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+}
+
 fathom_status data_get(const char *name, const char *folder, data_progress_hook hook, void *user) {
     fathom_status status;
     char *cache = NULL, *own = NULL;
     int count, lock = -1;
     const known_file *files = known_files(&count, name);
     if (!files)
-        return fail(FATHOM_DATA, "%s: not a set that can be got; fathom data list shows those", name);
+        return fail_unknown_set(name);
     for (int i = 0; i < data_known_count(); i++) /* "coauthor_cs" is coauthor-cs */
         if (data_same_name(name, strlen(name), data_known_at(i)->name))
             name = data_known_at(i)->name;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/suggest.h"
 #include "data/internal.h"
 
 #define PLANETOID "https://github.com/kimiyoung/planetoid/raw/master/data/"
@@ -100,4 +101,12 @@ const known_file *known_files(int *count, const char *name) {
             return sets[i].files;
         }
     return NULL;
+}
+
+const char *data_known_near(const char *name) {
+    const char *names[64];
+    int count = data_known_count() < 64 ? data_known_count() : 64;
+    for (int i = 0; i < count; i++)
+        names[i] = data_known_at(i)->name;
+    return suggest_nearest(name, names, (size_t)count);
 }

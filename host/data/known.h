@@ -15,6 +15,9 @@ typedef struct known_file {
 /* The files of a known set, NULL when it has none (inside the library) or is not known. */
 const known_file *known_files(int *count, const char *name);
 
+/* The name of a known set that `name` may be meant for, or NULL. */
+const char *data_known_near(const char *name);
+
 /* FATHOM_DATA unless the file at `path` has the pinned digest. */
 fathom_status known_check(const known_file *file, const char *path, const char *set);
 /* The same for a set that is used from the cache: its files before they are read, or their content afterwards. */

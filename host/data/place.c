@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/known.h"
+
 extern const unsigned char data_bytes_embedded[], data_bytes_karate[], data_bytes_karate_2[];
 extern const size_t data_size_embedded, data_size_karate, data_size_karate_2;
 
@@ -196,6 +198,14 @@ fathom_status data_cache_folder(char **folder) {
     return fail(FATHOM_FAILURE, "neither XDG_CACHE_HOME nor HOME is a path from the root; set one of them");
 }
 
+static bool is_pytorch(const char *file) {
+    static const char *const endings[] = {".pt", ".pth", ".ckpt", ".pkl", ".pickle"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (before(file, endings[i]) > 0)
+            return true;
+    return false;
+}
+
 /* "folder/name" split at the last slash; the folder is "." when there is none. */
 static fathom_status split_path(char **folder, const char **file, const char *path) {
     *file = last_part(path);
@@ -235,7 +245,13 @@ static fathom_status one_file(data_place *place, const char *path) {
             status = data_copy_text(&place->name, last_part(folder));
         goto out;
     }
-    status =
+    status = FATHOM_DATA;
+    if (is_pytorch(file))
+        fail(FATHOM_DATA,
+             "%s: is a file of PyTorch or a pickle, which is not read: it can run any program; save the arrays from "
+             "Python with numpy.savez('graph.npz', edge_index=..., x=..., y=...)",
+             path);
+    else
         fail(FATHOM_DATA, "%s: the layout is not known by its name; .npz, .mtx, .content, .csv and ind.NAME are", path);
 out:
     mem_free(folder);
@@ -289,7 +305,9 @@ static fathom_status find(data_place *place, const char *text) {
         return FATHOM_OK;
     if (known)
         return fail(FATHOM_DATA, "%s: not in $FATHOM_DATA or the cache; get it with: fathom data get %s", text, text);
-    return fail(FATHOM_DATA, "%s: neither a file or folder nor a known data set; fathom data list shows those", text);
+    const char *near = data_known_near(text);
+    return fail(FATHOM_DATA, "%s: neither a file or folder nor a known data set; %s%s%sfathom data list shows those",
+                text, near ? "did you mean " : "", near ? near : "", near ? "? " : "");
 }
 
 fathom_status data_place_find(data_place *place, const char *name_or_path) {

@@ -213,6 +213,11 @@ static fathom_status make(data_split *split, data_set *set, const char *text, ui
         TRY(parse_share(&share, text));
         return draw(split, set, text, &share, seed);
     }
+    if (strcmp(text, "random") == 0 || strcmp(text, "fraction") == 0)
+        return fail(FATHOM_USAGE,
+                    "--split %s: say how many: random:T,V draws T training and V validation nodes per class, as in "
+                    "random:20,30; fraction:T,V draws shares of them, as in fraction:0.6,0.2",
+                    text);
     return data_split_read(split, set, text);
 }
 

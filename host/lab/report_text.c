@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/plural.h"
 #include "lab/paper.h"
 #include "lab/report.h"
 #include "lab/tables.h"
@@ -71,7 +72,8 @@ static void add_best_depth(lab_text *out, const lab_study *study, const char *da
     lab_depths best = lab_best_depths(study, data, model, missing);
     if (!best.ours)
         return;
-    lab_add(out, "  %s: group norm is best at %lld layers", lab_model_title(model), (long long)best.ours);
+    lab_add(out, "  %s: group norm is best at %lld layer%s", lab_model_title(model), (long long)best.ours,
+            plural(best.ours));
     if (best.paper)
         lab_add(out, ", the paper's at %lld", (long long)best.paper);
     lab_add(out, "\n");
@@ -94,7 +96,8 @@ static void add_table1(lab_text *out, const lab_study *study, const char *data, 
                 lab_pick pick = lab_pick_all(data, model, lab_norm_at(r, n), (int64_t)layers->value[k], missing);
                 entries[n] = lab_table1_entry(study, &pick);
             }
-            snprintf(head, sizeof head, "%s %g layers", lab_model_title(model), layers->value[k]);
+            snprintf(head, sizeof head, "%s %g layer%s", lab_model_title(model), layers->value[k],
+                     plural((int64_t)layers->value[k]));
             add_lines(out, head, entries, r->norms.count, false);
         }
         add_best_depth(out, study, data, model, missing);
@@ -126,8 +129,8 @@ static void add_map(lab_text *out, const lab_study *study, lab_pick pick) {
     const lab_recipe *r = study->recipe;
     char title[LAB_TEXT_ROOM + 96], text[64];
     lab_where_title(title, sizeof title, r, pick.data, pick.missing);
-    lab_add(out, "\n%s: test accuracy, %%, %s %lld layers, group norm; rows groups, columns lambda\n  %-18s", title,
-            lab_model_title(pick.model), (long long)pick.layers, "");
+    lab_add(out, "\n%s: test accuracy, %%, %s %lld layer%s, group norm; rows groups, columns lambda\n  %-18s", title,
+            lab_model_title(pick.model), (long long)pick.layers, plural(pick.layers), "");
     for (int l = 0; l < r->lambda.count; l++) {
         lab_format(text, sizeof text, "%g", r->lambda.value[l]);
         add_column(out, text);
@@ -150,8 +153,8 @@ static void add_map(lab_text *out, const lab_study *study, lab_pick pick) {
 static void add_study(lab_text *out, const lab_study *study) {
     const lab_recipe *r = study->recipe;
     bool best = lab_recipe_shows(r, LAB_TABLE2), map = r->groups.count && r->lambda.count;
-    lab_add(out, "%s: %lld of %lld runs finished", r->title ? r->title : r->name, (long long)study->done,
-            (long long)study->cell_count);
+    lab_add(out, "%s: %lld of %lld run%s finished", r->title ? r->title : r->name, (long long)study->done,
+            (long long)study->cell_count, plural(study->cell_count));
     if (study->failures)
         lab_add(out, ", %lld failed", (long long)study->failures);
     lab_add(out, "\n");
