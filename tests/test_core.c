@@ -4,9 +4,12 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
+#include "core/processor.h"
 #include "core/status.h"
 #include "support/support.h"
 
@@ -241,6 +244,52 @@ static void counters_hold_over_threads(void) {
     TEST_ASSERT_EQUAL_INT64(asked + 4000, mem_asked());
 }
 
+/* ---- the processor's name ---- */
+
+/* Files of other machines; NULL: there is none. */
+static void expect_processor(const char *want, const char *cpuinfo, const char *model) {
+    const char *const texts[] = {cpuinfo, model};
+    char paths[2][40] = {"processor-cpuinfo.XXXXXX", "processor-model.XXXXXX"}, name[64];
+    for (int i = 0; i < 2; i++) {
+        int fd = mkstemp(paths[i]);
+        TEST_ASSERT_TRUE(fd >= 0);
+        if (texts[i])
+            TEST_ASSERT_EQUAL_INT(strlen(texts[i]), write(fd, texts[i], strlen(texts[i])));
+        close(fd);
+        if (!texts[i])
+            unlink(paths[i]);
+    }
+    processor_name_from(name, sizeof name, paths[0], paths[1]);
+    TEST_ASSERT_EQUAL_STRING(want, name);
+    processor_name_from(name, 6, paths[0], paths[1]);
+    TEST_ASSERT_EQUAL_INT(strlen(want) < 5 ? strlen(want) : 5, strlen(name));
+    for (int i = 0; i < 2; i++)
+        unlink(paths[i]);
+}
+
+static void processors_have_a_name(void) {
+#ifdef __aarch64__
+    const char *const unknown = "arm64 CPU";
+#else
+    const char *const unknown = "CPU";
+#endif
+    const char *const arm = "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: %s\nCPU architecture: 8\n"
+                            "CPU variant\t: 0x3\nCPU part\t: %s\nCPU revision\t: 1\n";
+    char text[256], name[64];
+    expect_processor("AMD EPYC", "processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD EPYC\nflags\t: fpu\n", "Board");
+    snprintf(text, sizeof text, arm, "0x41", "0xd0c");
+    expect_processor("Arm Neoverse-N1", text, NULL);
+    snprintf(text, sizeof text, arm, "0x61", "0x022");
+    expect_processor("Apple part 0x22", text, "Board");
+    snprintf(text, sizeof text, arm, "0x99", "0x1");
+    expect_processor("arm64 implementer 0x99 part 0x1", text, NULL);
+    expect_processor("Raspberry Pi 4 Model B", "processor\t: 0\nFeatures\t: fp\n", "Raspberry Pi 4 Model B");
+    expect_processor(unknown, "processor\t: 0\n", "");
+    expect_processor(unknown, NULL, NULL);
+    processor_name(name, sizeof name);
+    TEST_ASSERT_NOT_EQUAL_INT(0, strlen(name));
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(numbers_are_the_exit_codes);
@@ -259,5 +308,6 @@ int main(void) {
     RUN_TEST(growth_keeps_content_and_zeroes_the_rest);
     RUN_TEST(growth_that_fails_leaves_the_block);
     RUN_TEST(counters_hold_over_threads);
+    RUN_TEST(processors_have_a_name);
     return support_end();
 }

@@ -8,19 +8,15 @@
 
 #include "cli/bench.h"
 #include "core/mem.h"
+#include "core/processor.h"
 
-/* The first line of `path`, from behind the first ':' when `key` starts it; "" when there is none. */
-static void line_of(char *text, size_t room, const char *path, const char *key) {
+/* The first line of `path`; "" when there is none. */
+static void first_line(char *text, size_t size, const char *path) {
     char line[256];
     FILE *file = fopen(path, "r");
     text[0] = 0;
-    while (file && !text[0] && fgets(line, sizeof line, file)) {
-        if (strncmp(line, key, strlen(key)) != 0)
-            continue;
-        const char *value = key[0] && strchr(line, ':') ? strchr(line, ':') + 1 : line;
-        value += strspn(value, " \t");
-        snprintf(text, room, "%.*s", (int)strcspn(value, "\n"), value);
-    }
+    if (file && fgets(line, sizeof line, file))
+        snprintf(text, size, "%.*s", (int)strcspn(line, "\n"), line);
     if (file)
         fclose(file);
 }
@@ -28,7 +24,7 @@ static void line_of(char *text, size_t room, const char *path, const char *key) 
 static void describe_clock(char *text, size_t room) {
     char source[32];
     struct timespec step = {0};
-    line_of(source, sizeof source, "/sys/devices/system/clocksource/clocksource0/current_clocksource", "");
+    first_line(source, sizeof source, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     clock_getres(CLOCK_MONOTONIC, &step);
     snprintf(text, room, "CLOCK_MONOTONIC of %s, steps of %ld ns", source[0] ? source : "the system",
              (long)step.tv_nsec);
@@ -46,7 +42,7 @@ fathom_status bench_describe(struct bench_record *record, const char *what, doub
     if (uname(&system) == 0)
         snprintf(record->system, sizeof record->system, "%.60s %.60s %.60s", system.sysname, system.release,
                  system.machine);
-    line_of(record->cpu, sizeof record->cpu, "/proc/cpuinfo", "model name");
+    processor_name(record->cpu, sizeof record->cpu);
     record->cores = sysconf(_SC_NPROCESSORS_ONLN);
     describe_clock(record->clock, sizeof record->clock);
     be_describe("cpu", record->libraries[0], sizeof record->libraries[0]);

@@ -13,6 +13,7 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "core/processor.h"
 
 void lab_about_free(lab_about *about) {
     char *texts[] = {about->name, about->recipe, about->version, about->system, about->processor, about->libraries};
@@ -25,24 +26,6 @@ void lab_about_free(lab_about *about) {
     *about = (lab_about){0};
 }
 
-/* "model name : ..." of the first processor, where the system tells it. */
-static void read_processor(char *out, size_t room) {
-    char line[512];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    snprintf(out, room, "unknown");
-    while (file && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon)
-            continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        colon[strcspn(colon, "\n")] = '\0';
-        snprintf(out, room, "%s", colon);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
-
 fathom_status lab_about_here(lab_about *about, bool opencl) {
     struct utsname system;
     char text[600], cpu[256], devices[256] = "OpenCL not in use";
@@ -52,7 +35,7 @@ fathom_status lab_about_here(lab_about *about, bool opencl) {
     uname(&system);
     snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
     TRY_OUT(mem_text(&about->system, text));
-    read_processor(text, sizeof text);
+    processor_name(text, sizeof text);
     TRY_OUT(mem_text(&about->processor, text));
     be_describe("cpu", cpu, sizeof cpu);
     if (opencl)

@@ -2,7 +2,6 @@
  * driver table that puts operations into the queue. */
 #define _GNU_SOURCE
 #include <cblas.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +11,9 @@
 
 #include "backend/cpu/cpu.h"
 #include "core/mem.h"
+#include "core/processor.h"
 
 /* ---- what the machine is ---- */
-
-static void cpu_name(char *name, size_t size) {
-    snprintf(name, size, "CPU");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char line[512];
-    while (file && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (!colon || strncmp(line, "model name", 10) != 0)
-            continue;
-        char *text = colon + 1 + strspn(colon + 1, " \t");
-        text[strcspn(text, "\n")] = '\0';
-        snprintf(name, size, "%.*s", (int)size - 1, text);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
 
 /* As many threads as this process may run on: OMP_NUM_THREADS and affinity count. */
 static int usable_threads(void) {
@@ -47,7 +30,7 @@ static fathom_status list(be_found *found) {
     be_info *info = found->info;
     *info = (be_info){.kind = BE_CPU, .platform_index = -1, .device_index = -1, .opencl_index = -1};
     snprintf(info->backend, sizeof info->backend, "cpu");
-    cpu_name(info->name, sizeof info->name);
+    processor_name(info->name, sizeof info->name);
     snprintf(info->platform, sizeof info->platform, "native");
     snprintf(info->driver, sizeof info->driver, "fathom %s, %s loops", FATHOM_VERSION_STRING, isa);
     info->compute_units = usable_threads();
