@@ -29,3 +29,19 @@ for file in "$SOURCE_DIR"/host/core/*.c "$SOURCE_DIR"/host/backend/*.c "$SOURCE_
 done
 [ "$count" -gt 0 ] || fail "found no file to compile"
 echo "$count files compiled for arm64"
+
+# What the loops are made of, with the switches of a release build: Philox by products of 32-bit lanes, Adam in vectors,
+# no call of memcpy for the tail of a row.
+command -v aarch64-linux-gnu-objdump >/dev/null || exit 0
+listing() {
+    $cross -std=c11 -D_POSIX_C_SOURCE=200809L -DCPU_ISA=base -fopenmp -O3 -fno-math-errno -ffp-contract=fast \
+        -I "$SOURCE_DIR/include" -I "$SOURCE_DIR/host" -I "$SOURCE_DIR/cl" -isystem headers \
+        -c "$SOURCE_DIR/host/backend/cpu/loops/$1" -o loop.o
+    aarch64-linux-gnu-objdump -dr loop.o >listing
+}
+listing cpu_sparse.c
+! grep -q 'CALL26.*memcpy' listing || fail "cpu_sparse.c calls memcpy on arm64 ($(grep -c 'CALL26.*memcpy' listing) places)"
+listing cpu_pointwise.c
+grep -Eq 'umull2?[[:space:]]+v' listing || fail "Philox multiplies in general registers on arm64"
+listing cpu_optim.c
+grep -Eq 'fsqrt[[:space:]]+v[0-9]+\.4s' listing || fail "Adam is scalar on arm64"

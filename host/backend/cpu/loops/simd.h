@@ -67,17 +67,28 @@ INLINE __m256i vf_mask_n(int n) {
 INLINE vf vf_load_n(const float *p, int n) { return (vf)_mm256_maskload_ps(p, vf_mask_n(n)); }
 INLINE void vf_store_n(float *p, vf v, int n) { _mm256_maskstore_ps(p, vf_mask_n(n), (__m256)v); }
 #else
+/* Lane by lane: a loop becomes a call of memcpy. */
 INLINE vf vf_load_n(const float *p, int n) {
     if (n == VW)
         return vf_load(p);
     vf v = {0};
-    for (int i = 0; i < n; i++)
-        v[i] = p[i];
+    if (n > 0)
+        v[0] = p[0];
+    if (n > 1)
+        v[1] = p[1];
+    if (n > 2)
+        v[2] = p[2];
     return v;
 }
 INLINE void vf_store_n(float *p, vf v, int n) {
-    for (int i = 0; i < n; i++)
-        p[i] = v[i];
+    if (n > 0)
+        p[0] = v[0];
+    if (n > 1)
+        p[1] = v[1];
+    if (n > 2)
+        p[2] = v[2];
+    if (n > 3)
+        p[3] = v[3];
 }
 #endif
 
