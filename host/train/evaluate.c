@@ -12,7 +12,7 @@ static double loss_of(const float *logits, const data_set *set) {
         const float *z = logits + (int64_t)v * set->classes;
         double high = (double)z[0], total = 0;
         for (int32_t c = 1; c < set->classes; c++)
-            high = fmax(high, (double)z[c]);
+            high = (double)z[c] > high ? (double)z[c] : high; /* fmax crashes gcc 12 for arm64 */
         for (int32_t c = 0; c < set->classes; c++)
             total += exp((double)z[c] - high);
         sum += high + log(total) - (double)z[set->labels[v]];
