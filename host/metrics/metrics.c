@@ -50,7 +50,7 @@ static int exponent_of(const float *rows, int64_t count) {
     float largest = 0;
     int exponent;
     for (int64_t i = 0; i < count; i++)
-        largest = fmaxf(largest, fabsf(rows[i]));
+        largest = fabsf(rows[i]) > largest ? fabsf(rows[i]) : largest;
     frexpf(largest, &exponent);
     return largest > 0 && abs(exponent) > PLAIN_EXPONENT ? exponent : 0;
 }
