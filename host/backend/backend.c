@@ -85,6 +85,11 @@ fathom_status be_borrow(be_device *dev, be_buf **buf, const void *memory, size_t
 
 fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *what) {
     *buf = NULL;
+    if (be_is_foreign(dev))
+        return fail(FATHOM_DEVICE,
+                    "%s was opened before this process was forked, which OpenCL does not survive; open a "
+                    "device in the child",
+                    dev->info.name);
     if (dev->info.max_alloc_bytes > 0 && bytes > (uint64_t)dev->info.max_alloc_bytes)
         return fail(FATHOM_MEMORY, "%s: %zu bytes are wanted, but %s gives at most %lld bytes in one piece", what,
                     bytes, dev->info.name, (long long)dev->info.max_alloc_bytes);
@@ -107,7 +112,7 @@ void be_free(be_device *dev, be_buf *buf) {
         return;
     if (buf->borrowed)
         dev->driver->sync(dev->state);
-    else
+    else if (!be_is_foreign(dev))
         dev->driver->release(dev->state, buf->handle);
     dev->live_bytes -= (int64_t)buf->bytes;
     if (buf->prev)

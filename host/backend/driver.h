@@ -80,6 +80,10 @@ struct be_device {
     char note[CORE_MESSAGE_MAX];
     be_buf *buffers;
     int64_t allocations, live_bytes, peak_bytes;
+    _Atomic long opener; /* the process that opened it (core/forked.h) */
 };
+
+/* Was it opened by the process this one was forked from, so that its driver's threads are missing here? */
+bool be_is_foreign(be_device *dev);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "backend/module.h"
 #include "backend/registry.h"
+#include "core/forked.h"
 #include "core/mem.h"
 
 const char *be_kind_name(be_kind kind) {
@@ -235,13 +236,28 @@ fathom_status be_find(const be_list *list, const char *word, int *row) {
 
 /* ---- opening ---- */
 
+/* Drivers of OpenCL have threads of their own, and do not survive a fork. */
+static fathom_status check_process(const be_info *info) {
+    static _Atomic long user;
+    if (info->opencl_index >= 0 && forked_since(&user))
+        return fail(FATHOM_DEVICE,
+                    "%.*s: this process was forked from one that had opened an OpenCL device, which drivers "
+                    "do not survive; open it in the child alone, or use the CPU",
+                    BE_TEXT, info->name);
+    return FATHOM_OK;
+}
+
+bool be_is_foreign(be_device *dev) { return dev->info.opencl_index >= 0 && forked_since(&dev->opener); }
+
 fathom_status be_open_row(be_device **dev, const be_list *list, int row, const be_options *options) {
     be_options given = options ? *options : (be_options){0};
     const be_info *info = &list->info[row];
     be_device *made = NULL;
     *dev = NULL;
+    TRY(check_process(info));
     TRY(mem_new(&made, 1, 1, sizeof *made, "device"));
     made->info = *info;
+    (void)forked_since(&made->opener);
     made->driver = info->opencl_index < 0 ? &cpu_driver : be_opencl_driver(NULL);
     if (given.tuned)
         given.tuned(given.user, &given.tuning, info);
@@ -282,7 +298,8 @@ void be_close(be_device *dev) {
         return;
     while (dev->buffers)
         be_free(dev, dev->buffers);
-    dev->driver->close(dev->state);
+    if (!be_is_foreign(dev))
+        dev->driver->close(dev->state);
     mem_free(dev);
 }
 

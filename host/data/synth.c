@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/forked.h"
 #include "core/random.h"
 #include "data/internal.h"
 
@@ -136,7 +137,7 @@ static fathom_status dense_features(data_features *f, const data_make_options *o
             philox_block r = block_at(o->seed, DRAW_MEANS, (uint64_t)i);
             means[i] = (float)o->signal * bell(&r);
         }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (!forked_from_threads())
         for (int32_t v = 0; v < o->nodes; v++)
             for (int32_t c = 0; c < cols; c++) {
                 int64_t i = (int64_t)v * cols + c;
@@ -158,7 +159,7 @@ static fathom_status word_features(data_features *f, const data_make_options *o)
     TRY(mem_new(&f->columns, o->nodes, per_node, sizeof *f->columns, "features"));
     TRY(mem_new(&f->values, o->nodes, per_node, sizeof *f->values, "features"));
     f->nonzeros = o->nodes * per_node;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (!forked_from_threads())
     for (int32_t v = 0; v < o->nodes; v++) {
         random_source source = random_from(o->seed, RANDOM_SYNTHETIC, (uint32_t)v, DRAW_WORDS);
         f->offsets[v + 1] = (v + 1) * per_node;

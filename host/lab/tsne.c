@@ -3,6 +3,7 @@
 #include <math.h>
 #include <omp.h>
 
+#include "core/forked.h"
 #include "core/mem.h"
 #include "core/random.h"
 #include "lab/plane.h"
@@ -15,6 +16,8 @@
 #define SEED 100
 
 static int threads_of(const lab_tsne_options *options) {
+    if (forked_from_threads())
+        return 1;
     return options->threads > 0 ? options->threads : omp_get_max_threads();
 }
 

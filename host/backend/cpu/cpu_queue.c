@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "backend/cpu/cpu.h"
+#include "core/forked.h"
 #include "core/mem.h"
 
 /* An epoch meets here hundreds of times, so a thread first waits awake; on a busy machine the one it waits for may
@@ -63,7 +64,7 @@ static void run_all(cpu_state *state, int id, int size) {
 void cpu_run_queue(cpu_state *state) {
     if (state->queued == 0)
         return;
-    if (state->threads == 1) {
+    if (state->threads == 1 || forked_from_threads()) {
         run_all(state, 0, 1);
     } else {
         int size = state->threads;

@@ -1,0 +1,7 @@
+/* forked.c - see forked.h. */
+#include "core/forked.h"
+
+bool forked_from_threads(void) {
+    static _Atomic long user;
+    return forked_since(&user);
+}
