@@ -40,9 +40,6 @@
  *  - A child of fork() may go on with everything on the CPU, while no other thread was inside a call: when the parent
  *    had computed already, it does so with one thread and the same results. OpenCL devices of the parent, and new ones
  *    after the parent had one, are refused in the child (FATHOM_DEVICE): drivers do not survive a fork.
- *  - A structure begins with its `size`, which says how much of it the caller's header knows: options are filled with
- *    their defaults by an `_init` function, results are given as `{.size = sizeof result}`. So a program built with an
- *    older header goes on working with a newer library.
  *  - Matrices are row-major float32 without gaps, node numbers int32, offsets int64. What is not known is NaN. */
 #ifndef FATHOM_H
 #define FATHOM_H
