@@ -37,9 +37,7 @@
  *    A fathom_norm belongs to one thread at a time.
  *  - A structure begins with its `size`, so that programs built with an older header work with a newer library: options
  *    are filled with their defaults by an `_init` function, results are given as `{.size = sizeof result}`.
- *  - A child of fork() may go on with everything on the CPU, while no other thread was inside a call: when the parent
- *    had computed already, it does so with one thread and the same results. OpenCL devices of the parent, and new ones
- *    after the parent had one, are refused in the child (FATHOM_DEVICE): drivers do not survive a fork.
+ *  - After fork() a child computes on the CPU alone, with one thread where its parent had computed; OpenCL is refused.
  *  - Matrices are row-major float32 without gaps, node numbers int32, offsets int64. What is not known is NaN. */
 #ifndef FATHOM_H
 #define FATHOM_H
