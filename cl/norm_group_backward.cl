@@ -149,7 +149,7 @@ HELPER void store_factors(__global float *k, uint pad, uint g, uint c, uint d, _
     wide root = select((wide)(NAN), sqrt(spread), variance < (wide)(VARIANCE_LIMIT));
     __global float *to = k + 4 * (long)g * pad + c;
     STORE(load_wide(gamma + at, c, d) / root, to);
-    STORE(load_wide(q + at, c, d) / (float)n / -spread, to + pad);
+    STORE(-load_wide(q + at, c, d) / (float)n / spread, to + pad);
     STORE(load_wide(mean + at, c, d), to + 2 * pad);
     STORE(load_wide(u + at, c, d), to + 3 * pad);
 }
