@@ -49,6 +49,7 @@ typedef struct ocl_device {
     size_t group[K_COUNT]; /* work-group size chosen for each kernel */
     size_t max_group;
     be_tuning tuning;
+    bool trust;                                              /* go on when a product is wrong */
     void (*compiling)(const char *device, be_compiled what); /* or NULL */
     double build_seconds;                                    /* of own kernels */
     int64_t units;                                           /* compute units, of a CPU */
@@ -206,6 +207,9 @@ fathom_status ocl_combine(ocl_device *dev, be_mat out, be_mat also, int64_t at, 
 #define X(op) fathom_status ocl_##op(ocl_device *dev, const be_##op##_args *a);
 BE_OPERATIONS(X)
 #undef X
+
+/* Why the drivers cannot be asked for their devices in this process, or "" (ocl_probe.c). */
+const char *ocl_probe_failure(void);
 
 /* Compares both kinds of product with the host on a small case (ocl_dense_check.c). */
 fathom_status ocl_check_own_gemm(ocl_device *dev);

@@ -119,6 +119,8 @@ static void explain_empty(char *note, size_t size, const char *platform, cl_int 
 
 static cl_int platforms(cl_platform_id *ids, cl_uint *count) {
     *count = 0;
+    if (ocl_probe_failure()[0])
+        return CL_DEVICE_NOT_AVAILABLE;
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, ids, count);
     if (code != CL_SUCCESS)
         *count = 0;
@@ -193,7 +195,9 @@ fathom_status ocl_list(be_found *found) {
         *found = (be_found){0};
         return status;
     }
-    if (count == 0)
+    if (ocl_probe_failure()[0])
+        snprintf(found->note[found->notes++], sizeof *found->note, "%s", ocl_probe_failure());
+    else if (count == 0)
         snprintf(found->note[found->notes++], sizeof *found->note,
                  "no OpenCL driver is installed (clGetPlatformIDs: %s); install your GPU's, or pocl-opencl-icd to use "
                  "the CPU through OpenCL",
@@ -225,6 +229,8 @@ void ocl_describe(char *text, size_t size) {
     const char *folder = getenv("FATHOM_CL_DIR");
     int used = snprintf(text, size, "OpenCL module with CLBlast; kernels %s%s; %u platforms",
                         folder && *folder ? "from " : "embedded", folder && *folder ? folder : "", count);
+    if (ocl_probe_failure()[0] && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "; %s", ocl_probe_failure());
     for (cl_uint p = 0; p < count && used > 0 && (size_t)used < size; p++) {
         char name[BE_TEXT] = "", version[BE_TEXT] = "";
         platform_name(ids[p], name, sizeof name);
