@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "backend/driver.h"
-#include "selftest/cases.h"
 #include "core/mem.h"
+#include "selftest/cases.h"
 #include "support/idle.h"
 #include "support/support.h"
 
@@ -20,6 +20,19 @@ static void every_operation_has_cases(void) {
     for (int op = 0; op < BE_OP_COUNT; op++)
         TEST_ASSERT_GREATER_OR_EQUAL_INT_MESSAGE(8, of[op], be_op_name((be_op)op));
     TEST_ASSERT_GREATER_OR_EQUAL_INT(250, count);
+}
+
+/* What is run before a device is used: something of every operation, and little. */
+static void every_operation_has_a_quick_case(void) {
+    int count, of[BE_OP_COUNT] = {0};
+    const op_case *cases = cases_all(&count);
+    for (int i = 0; i < count; i++) {
+        of[cases[i].op] += cases[i].quick;
+        if (cases[i].quick)
+            TEST_ASSERT_LESS_OR_EQUAL_INT_MESSAGE(50000, cases[i].n * cases[i].d, cases[i].name);
+    }
+    for (int op = 0; op < BE_OP_COUNT; op++)
+        TEST_ASSERT_GREATER_OR_EQUAL_INT_MESSAGE(1, of[op], be_op_name((be_op)op));
 }
 
 static void names_are_unique_and_bounds_have_reasons(void) {
@@ -140,6 +153,7 @@ static void a_failure_to_run_is_a_status(void) {
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(every_operation_has_cases);
+    RUN_TEST(every_operation_has_a_quick_case);
     RUN_TEST(names_are_unique_and_bounds_have_reasons);
     RUN_TEST(doing_nothing_fails_every_case);
     RUN_TEST(a_right_copy_passes);

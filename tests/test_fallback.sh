@@ -59,28 +59,28 @@ rm -rf fell
 OCL_LAYER_FAIL=flip:$((reads / 2)):0 train --device opencl:0 --fallback cpu --epochs 10 --out fell >out 2>err || fail "a flip: $(cat err)"
 same "$(field "d['status'], d['result']['epochs']" out)" "('fell_back', 10)" "status when a bit flips"
 
-# Wrong results are a loss, too: the product check when the device is opened (reads 1 to 8: each is done twice), the known
-# answer at the start (9), NaN instead of an epoch's numbers (15).
+# Wrong results are a loss, too: the product check when the device is opened (reads 1 to 8: each is done twice), the check
+# of its operations (9), NaN instead of an epoch's numbers (the third read of 16 bytes: the check has the first two).
 while IFS='|' read -r at code words; do
     rm -rf lost
-    expect_exit "$code" env OCL_LAYER_FAIL="wrong:$at:0" "$FATHOM" train --data karate --layers 3 --epochs 10 --threads 1 \
+    expect_exit "$code" env OCL_LAYER_FAIL="$at:0" "$FATHOM" train --data karate --layers 3 --epochs 10 --threads 1 \
         --device opencl:0 --out lost --quiet
-    grep -qF -- "$words" err || fail "read $at wrong: '$(cat err)', not '$words'"
+    grep -q -- "$words" err || fail "read $at wrong: '$(cat err)', not '$words'"
     [ "$(sed -n 's/^fired //p' report)" = 1 ] || fail "read $at was not made wrong"
 done <<'TABLE'
-1|3|multiplies matrices wrongly
-9|3|computes wrongly
-15|5|not a number
+wrong:1|3|multiplies matrices wrongly
+wrong:9|3|computes the operation .* wrongly
+short:3|5|not a number
 TABLE
 # `auto` goes on on the CPU by itself (the layer shows PoCL as a graphics card).
 expect_exit 0 train --device cpu --epochs 10
 field "d['result']" out >wanted
-for at in 1 9 15; do
-    export OCL_LAYER_FAIL=wrong:$at:0 OCL_LAYER_TYPE=4
+for at in wrong:1 wrong:9 short:3; do
+    export OCL_LAYER_FAIL=$at:0 OCL_LAYER_TYPE=4
     expect_exit 0 "$FATHOM" train --data karate --layers 3 --checkpoint-every 5 --threads 1 --json --epochs 10
     unset OCL_LAYER_FAIL OCL_LAYER_TYPE
     [ "$(sed -n 's/^fired //p' report)" = 1 ] || fail "auto: read $at was not made wrong"
     same "$(grep -c 'going on .* the CPU' err)" 1 "lines about going on, read $at wrong"
     same "$(field "d['result']" out)" "$(cat wanted)" "result when read $at is wrong"
-    same "$(field "d['status']" out)" "$([ $at = 1 ] && echo ok || echo fell_back)" "status when read $at is wrong"
+    same "$(field "d['status']" out)" "$([ $at = wrong:1 ] && echo ok || echo fell_back)" "status when read $at is wrong"
 done

@@ -1,6 +1,7 @@
 /* device.c - devices of the public header: opening, listing, describing, and the lock of a handle. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/handles.h"
@@ -53,6 +54,29 @@ static fathom_status make_lock(pthread_mutex_t *lock) {
     return good ? FATHOM_OK : fail(FATHOM_MEMORY, "the lock of a device cannot be made");
 }
 
+static bool is_auto(const char *word) {
+    const char *from_environment = getenv("FATHOM_DEVICE");
+    word = word ? word : from_environment && *from_environment ? from_environment : "auto";
+    return strcmp(word, "auto") == 0;
+}
+
+fathom_status api_ready(fathom_device *device, const train_use *use) {
+    char note[CORE_MESSAGE_MAX], why[CORE_MESSAGE_MAX];
+    fathom_status status = train_check(device->dev, use, note);
+    if (status == FATHOM_DEVICE && device->automatic) {
+        be_device *cpu = NULL;
+        snprintf(why, sizeof why, "%s", fathom_last_error());
+        TRY(be_open(&cpu, "cpu", &(be_options){.threads = device->threads}));
+        device->refused = device->dev;
+        device->dev = cpu;
+        snprintf(note, sizeof note, "%.1500s; going on with the CPU", why);
+        status = FATHOM_OK;
+    }
+    if (note[0])
+        memcpy(device->note, note, sizeof device->note);
+    return status;
+}
+
 fathom_status api_open(fathom_device **device, const char *word, const be_options *how) {
     fathom_device *made = NULL;
     fathom_status status;
@@ -65,6 +89,7 @@ fathom_status api_open(fathom_device **device, const char *word, const be_option
         goto out;
     }
     made->threads = how->threads;
+    made->automatic = is_auto(word);
     made->open_s = api_seconds() - start;
     *device = made;
     return FATHOM_OK;
@@ -80,14 +105,17 @@ fathom_status fathom_device_open(fathom_device **device, const char *word, const
     TAKE(given, options);
     if (given.threads < 0)
         return fail(FATHOM_USAGE, "%s: threads is %d; 0 means one per core", __func__, given.threads);
-    return api_open(device, word,
-                    &(be_options){.threads = given.threads, .tuned = given.tune ? tuned : NULL, .user = &given});
+    return api_open(
+        device, word,
+        &(be_options){
+            .threads = given.threads, .trust = given.trust != 0, .tuned = given.tune ? tuned : NULL, .user = &given});
 }
 
 void fathom_device_close(fathom_device *device) {
     if (!device)
         return;
     be_close(device->dev);
+    be_close(device->refused);
     pthread_mutex_destroy(&device->lock);
     mem_free(device);
 }
@@ -100,7 +128,9 @@ fathom_status fathom_device_describe(const fathom_device *device, fathom_device_
     return FATHOM_OK;
 }
 
-const char *fathom_device_note(const fathom_device *device) { return device ? be_device_note(device->dev) : ""; }
+const char *fathom_device_note(const fathom_device *device) {
+    return !device ? "" : device->note[0] ? device->note : be_device_note(device->dev);
+}
 
 /* ---- listing ---- */
 

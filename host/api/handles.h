@@ -15,6 +15,9 @@ struct fathom_device {
     pthread_mutex_t lock; /* held by every call that uses dev; recursive, so that a progress callback may call */
     int threads;          /* asked for */
     double open_s;        /* seconds it took to open */
+    bool automatic;       /* nobody named the device */
+    be_device *refused;   /* failed its check, and dev is the CPU in its place; norms may still be there */
+    char note[CORE_MESSAGE_MAX];
 };
 
 struct fathom_data {
@@ -60,6 +63,9 @@ fathom_status api_check_kinds(int model, int norm, int lowest); /* lowest: 0, or
 double api_seconds(void);
 void api_lock(fathom_device *device);
 void api_unlock(fathom_device *device);
+
+/* Checks the device for this use, under its lock. Where nobody named it, the CPU takes the place of one that fails. */
+fathom_status api_ready(fathom_device *device, const train_use *use);
 
 /* fathom_device_open with all that a back end can be told. */
 fathom_status api_open(fathom_device **device, const char *word, const be_options *how);

@@ -22,8 +22,11 @@ static fathom_status compute(fathom_metrics *metrics, fathom_device *device, met
         in->features = set->features.cols > 0 ? &set->features : NULL;
         in->graph = given->offsets || given->from ? &set->graph : NULL;
     }
+    train_use use = {.metrics = true, .dense = in->features && in->features->dense, .definition = definition};
     api_lock(device);
-    fathom_status status = metrics_compute(&values, device->dev, in, definition);
+    fathom_status status = api_ready(device, &use);
+    if (status == FATHOM_OK)
+        status = metrics_compute(&values, device->dev, in, definition);
     api_unlock(device);
     if (status == FATHOM_OK)
         api_give(metrics, &values, sizeof values);

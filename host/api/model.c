@@ -188,8 +188,14 @@ fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, 
     if (embeddings && count != wanted)
         return fail(FATHOM_USAGE, "%s: embeddings holds %" PRId64 " floats; nodes x classes are %" PRId64, __func__,
                     count, wanted);
+    train_use use = {.config = nn_model_config(model->plan),
+                     .metrics = metrics != NULL,
+                     .dense = set->features.dense,
+                     .definition = definition};
     api_lock(device);
-    fathom_status status = evaluate(&got, model, device->dev, set, definition, metrics != NULL);
+    fathom_status status = api_ready(device, &use);
+    if (status == FATHOM_OK)
+        status = evaluate(&got, model, device->dev, set, definition, metrics != NULL);
     api_unlock(device);
     if (status == FATHOM_OK) {
         if (scores) {

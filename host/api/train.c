@@ -208,6 +208,7 @@ fathom_status api_train(fathom_model **model, fathom_device *device, const fatho
     TRY(api_train_config(&config, options, data));
     config.open_s = device->open_s;
     config.threads = device->threads;
+    config.automatic = device->automatic;
     training t = {.options = &full, .config = &config};
     api_lock(device);
     fathom_status status = run(&t, device, data->set, stop);

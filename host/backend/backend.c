@@ -31,10 +31,16 @@ static fathom_status spoil(be_device *dev, const char *op, const void *args, fat
 #define X(op)                                                                \
     fathom_status be_##op(be_device *dev, const be_##op##_args *args) {      \
         TRY(be_check_##op(dev, args));                                       \
+        dev->used |= UINT64_C(1) << BE_OP_##op;                              \
         return spoil(dev, #op, args, dev->driver->run.op(dev->state, args)); \
     }
 BE_OPERATIONS(X)
 #undef X
+
+_Static_assert(BE_OP_COUNT <= 64, "operations are bits of be_used");
+bool be_trusted(const be_device *dev) { return dev->trusted; }
+uint64_t be_used(const be_device *dev) { return dev->used; }
+uint64_t *be_checked(be_device *dev) { return &dev->checked; }
 
 const char *be_op_name(be_op op) {
     static const char *const names[] = {

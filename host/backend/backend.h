@@ -134,6 +134,7 @@ typedef enum be_compiled { BE_COMPILES_KERNELS, BE_COMPILES_CLBLAST, BE_COMPILED
 typedef struct be_options {
     int threads;  /* CPU back end; 0: one per core */
     bool profile; /* time every operation */
+    bool trust;   /* use the device even when a check of its results fails */
     be_tuning tuning;
     void (*tuned)(void *user, be_tuning *tuning,
                   const be_info *info); /* fills in what is known of the device; or NULL */
@@ -151,6 +152,13 @@ fathom_status be_open_row(be_device **dev, const be_list *list, int row, const b
 void be_close(be_device *dev); /* frees what is left; accepts NULL */
 const be_info *be_device_info(const be_device *dev);
 const char *be_device_note(const be_device *dev);
+
+bool be_trusted(const be_device *dev); /* opened with `trust` */
+
+/* Operations as bits, 1 << be_op: those called since the device was opened, and those that passed a check of their
+ * results there, which the caller keeps. */
+uint64_t be_used(const be_device *dev);
+uint64_t *be_checked(be_device *dev);
 
 /* What the device did since it was opened. The CPU back end counts operations as launches. */
 typedef struct be_counters {

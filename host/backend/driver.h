@@ -10,7 +10,7 @@
 
 #include "backend/backend.h"
 
-#define BE_DRIVER_VERSION 4 /* raised with every change of this file or of backend.h */
+#define BE_DRIVER_VERSION 5 /* raised with every change of this file or of backend.h */
 
 /* `handle` belongs to the back end: the memory itself, or a cl_mem. */
 struct be_buf {
@@ -81,6 +81,8 @@ struct be_device {
     be_buf *buffers;
     int64_t allocations, live_bytes, peak_bytes;
     _Atomic long opener; /* the process that opened it (core/forked.h) */
+    bool trusted;
+    uint64_t used, checked;
 };
 
 /* Was it opened by the process this one was forked from, so that its driver's threads are missing here? */

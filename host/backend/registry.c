@@ -258,6 +258,7 @@ fathom_status be_open_row(be_device **dev, const be_list *list, int row, const b
     TRY(mem_new(&made, 1, 1, sizeof *made, "device"));
     made->info = *info;
     (void)forked_since(&made->opener);
+    made->trusted = given.trust;
     made->driver = info->opencl_index < 0 ? &cpu_driver : be_opencl_driver(NULL);
     if (given.tuned)
         given.tuned(given.user, &given.tuning, info);

@@ -43,6 +43,16 @@ static fathom_status run_epochs(void *context, int64_t times) {
     return FATHOM_OK;
 }
 
+/* What is timed must be right. */
+static fathom_status check_device(be_device *dev, const train_config *config, const data_set *set) {
+    train_use use = {.config = &config->net, .training = true, .dense = set->features.dense};
+    char note[CORE_MESSAGE_MAX];
+    TRY(train_check(dev, &use, note));
+    if (note[0])
+        say("%s", note);
+    return FATHOM_OK;
+}
+
 static fathom_status time_epochs(struct bench_row *row, be_device *dev, const data_set *set,
                                  const struct epoch_row *which, double seconds) {
     struct epochs e = {.config = train_unset()};
@@ -51,6 +61,7 @@ static fathom_status time_epochs(struct bench_row *row, be_device *dev, const da
     e.config.net.model = which->model;
     e.config.net.layers = which->layers;
     TRY_OUT(train_fill(&e.config, set));
+    TRY_OUT(check_device(dev, &e.config, set));
     TRY_OUT(nn_input_make(&input, dev, set, which->model));
     TRY_OUT(nn_model_make(&e.model, &e.config.net, input));
     TRY_OUT(nn_init(e.model, e.config.seed));

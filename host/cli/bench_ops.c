@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "selftest/job.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "selftest/job.h"
 
 /* Work of one call: floating-point operations (exp, log, sqrt and division count as one) and bytes when every array is
  * read or written once, as a perfect cache would. n rows, d columns, k the third size (groups, classes, inner

@@ -210,11 +210,13 @@ static fathom_status evaluate(struct outcome *e, const struct eval_options *o, c
     e->nodes = set.nodes;
     e->classes = set.classes;
     TRY(mem_new(&e->rows, e->nodes, e->classes, sizeof *e->rows, "logits"));
+    const char *note = fathom_device_note(device);
     fathom_status status =
         fathom_evaluate(model, device, data, &e->scores, &e->metrics, e->rows, e->nodes * e->classes);
     if (status == FATHOM_DATA || status == FATHOM_USAGE)
         return fail_prefix(status, "%s: ", o->checkpoint);
     TRY(status);
+    tell_check(device, note);
     if (!e->scores.finite)
         say("the representations are not all finite: there are no metrics of them");
     TRY(save_outputs(o, e));

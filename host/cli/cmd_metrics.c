@@ -174,7 +174,9 @@ static fathom_status run(const void *given) {
     TRY_OUT(read_rest(&g, o));
     TRY_OUT(known_of(&known, &g));
     TRY_OUT(open_handle(&device, &o->common, false));
+    const char *note = fathom_device_note(device);
     TRY_OUT(fathom_measure(&values, device, g.h, g.nodes, g.width, &known));
+    tell_check(device, note);
     TRY_OUT(print_values(&values, o, be_device_info(device->dev), &g));
 out:
     fathom_device_close(device);

@@ -96,6 +96,8 @@ static void on_progress(void *user, const lab_progress *p) {
     char runs[300] = "", left[64] = "";
     size_t used = 0;
     (void)user;
+    if (p->note)
+        say("%s", p->note);
     if (p->failure)
         say("failed: %s", p->failure);
     for (int i = 0; i < p->workers && used + 1 < sizeof runs; i++) {

@@ -3,11 +3,11 @@
 #include <limits.h>
 #include <string.h>
 
-#include "selftest/cases.h"
 #include "cli/bench.h"
 #include "cli/device.h"
 #include "cli/tune.h"
 #include "core/mem.h"
+#include "selftest/cases.h"
 
 struct tune_options {
     struct common_options common;

@@ -2,6 +2,7 @@
 #include "cli/device.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "cli/tune.h"
 
@@ -18,6 +19,7 @@ void tell_compiling(const char *device, be_compiled what) {
 be_options device_options(const struct common_options *common, bool profile) {
     return (be_options){.threads = (int)common->threads,
                         .profile = profile,
+                        .trust = common->trust_device,
                         .tuned = common->no_tune ? NULL : tune_find,
                         .compiling = tell_compiling};
 }
@@ -36,6 +38,11 @@ fathom_status open_handle(fathom_device **device, const struct common_options *c
     if (fathom_device_note(*device)[0])
         say("%s", fathom_device_note(*device));
     return FATHOM_OK;
+}
+
+void tell_check(const fathom_device *device, const char *at_open) {
+    if (strcmp(fathom_device_note(device), at_open) != 0)
+        say("%s", fathom_device_note(device));
 }
 
 void add_json_device(struct json *doc, const be_info *info) {

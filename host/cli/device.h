@@ -18,6 +18,9 @@ fathom_status open_device(be_device **device, const struct common_options *commo
 /* The same as a handle of fathom.h, for verbs that need no more than the library offers. */
 fathom_status open_handle(fathom_device **device, const struct common_options *common, bool profile);
 
+/* After a call that checks the device: what it found, where its note was `at_open` before. */
+void tell_check(const fathom_device *device, const char *at_open);
+
 /* Adds "device": {name, backend, driver, ...} to the document. */
 void add_json_device(struct json *doc, const be_info *info);
 

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "selftest/cases.h"
 #include "cli/bench.h"
 #include "cli/doctor.h"
 #include "cli/scrub.h"
 #include "cli/selftest.h"
 #include "core/mem.h"
 #include "nn/nn.h"
+#include "selftest/cases.h"
 
 #define SECONDS_EACH 0.02 /* of timing an operation */
 #define LIMITS_ROOM 16384

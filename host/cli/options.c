@@ -19,6 +19,7 @@ static const struct opt_row common_rows[] = {
              "without it FATHOM_DEVICE counts"),
     OPT_INT(C, threads, "threads", 0, "N", "0", 0, 1024, "threads of the CPU back end; 0: one for each core"),
     OPT_FLAG(C, no_tune, "no-tune", 0, "ignore what fathom tune found"),
+    OPT_FLAG(C, trust_device, "trust-device", 0, "use an OpenCL device whose results fail the check before a run"),
     OPT_FLAG(C, json, "json", 0, "one JSON document on standard output"),
     OPT_FLAG(C, quiet, "quiet", 'q', "say nothing but results and errors"),
     OPT_FLAG(C, help, "help", 'h', "this text"),

@@ -72,7 +72,7 @@ struct verb {
 };
 
 struct common_options {
-    bool help, json, quiet, no_tune;
+    bool help, json, quiet, no_tune, trust_device;
     const char *device; /* a device word: the option, else FATHOM_DEVICE, else "auto" */
     int64_t threads;    /* 0: as many as the machine has cores */
     const struct verb *verb;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "selftest/cases.h"
 #include "cli/device.h"
+#include "selftest/cases.h"
 
 fathom_status selftest_open(struct selftest *test, const be_list *list, int row, const struct common_options *common) {
     test->options = device_options(common, false);

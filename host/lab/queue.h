@@ -19,7 +19,8 @@ typedef struct lab_queue {
     lab_journal *journal;
     lab_running *running; /* of each worker */
     int alive;
-    fathom_status fatal; /* the journal cannot be written: nothing must go on */
+    fathom_status fatal;         /* the journal cannot be written: nothing must go on */
+    char note[CORE_MESSAGE_MAX]; /* about a device, not told yet */
     char fatal_text[CORE_MESSAGE_MAX], failure[CORE_MESSAGE_MAX], first_failure[CORE_MESSAGE_MAX];
     const volatile sig_atomic_t *stop;
     volatile sig_atomic_t halt; /* what the runs look at: stop, or a fatal failure */
@@ -31,6 +32,7 @@ typedef struct lab_worker {
     const be_list *devices;
     int row;         /* of the device */
     be_options open; /* threads 0: its own choice */
+    bool automatic;  /* nobody named the device */
     pthread_t thread;
 } lab_worker;
 

@@ -254,8 +254,12 @@ static fathom_status add_workers(sweep *s, int row) {
         if (s->worker_count == LAB_WORKERS)
             return fail(FATHOM_USAGE, "more than %d workers", LAB_WORKERS);
         lab_worker *w = &s->workers[s->worker_count];
-        *w = (lab_worker){
-            .queue = &s->queue, .index = s->worker_count, .devices = &s->devices, .row = row, .open = s->options->open};
+        *w = (lab_worker){.queue = &s->queue,
+                          .index = s->worker_count,
+                          .devices = &s->devices,
+                          .row = row,
+                          .open = s->options->open,
+                          .automatic = strcmp(s->options->devices, "auto") == 0};
         w->open.threads = !cpu ? 0 : w->open.threads > 0 ? w->open.threads : 1;
         snprintf(s->running[s->worker_count].device, sizeof s->running->device, "%s", s->devices.info[row].word);
         s->worker_count++;
@@ -285,11 +289,13 @@ static fathom_status find_workers(sweep *s) {
 /* Takes a copy under the lock, and speaks without it. */
 static void tell(sweep *s) {
     lab_queue *q = &s->queue;
-    char failure[CORE_MESSAGE_MAX];
+    char failure[CORE_MESSAGE_MAX], note[CORE_MESSAGE_MAX];
     double spent = q->cost_spent, now = seconds() - s->start;
     memcpy(s->shown, s->running, (size_t)s->worker_count * sizeof *s->shown);
     memcpy(failure, q->failure, sizeof failure);
     q->failure[0] = '\0';
+    memcpy(note, q->note, sizeof note);
+    q->note[0] = '\0';
     for (int64_t i = 0; i < s->worker_count; i++)
         if (s->shown[i].busy && s->shown[i].epochs > 0)
             spent += s->shown[i].cost * (double)s->shown[i].epoch / (double)s->shown[i].epochs;
@@ -302,6 +308,7 @@ static void tell(sweep *s) {
                              .seconds_left = spent > 0 && now > 1 ? now * fmax(left, 0) / spent : (double)NAN,
                              .workers = s->worker_count,
                              .running = s->shown,
+                             .note = note[0] ? note : NULL,
                              .failure = failure[0] ? failure : NULL};
     pthread_mutex_unlock(&q->lock);
     if (s->options->progress)

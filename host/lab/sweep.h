@@ -22,6 +22,7 @@ typedef struct lab_progress {
     double seconds, seconds_left; /* left: NaN while unknown */
     int workers;
     const lab_running *running; /* [workers] */
+    const char *note;           /* about a device, since the last call, or NULL */
     const char *failure;        /* the sentence of a run that failed since the last call, or NULL */
 } lab_progress;
 

@@ -83,6 +83,34 @@ static void remove_run(const char *folder) {
     rmdir(folder);
 }
 
+static void note(bench *b, const char *text, const char *more) {
+    lab_queue *q = b->worker->queue;
+    if (!text[0])
+        return;
+    pthread_mutex_lock(&q->lock);
+    snprintf(q->note, sizeof q->note, "%.1500s%s", text, more);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* Checks the device for the cell. Where nobody named it, the CPU takes the place of one that fails. */
+static fathom_status check_device(bench *b, const train_config *config) {
+    train_use use = {.config = &config->net, .training = true, .metrics = true, .dense = b->set->features.dense};
+    be_options open = b->worker->open;
+    be_device *cpu = NULL;
+    char text[CORE_MESSAGE_MAX];
+    fathom_status status = train_check(b->dev, &use, text);
+    note(b, text, "");
+    if (status != FATHOM_DEVICE || !b->worker->automatic)
+        return status;
+    snprintf(text, sizeof text, "%s", fathom_last_error());
+    open.threads = 0; /* it is the only worker */
+    TRY(be_open_row(&cpu, b->worker->devices, 0, &open));
+    be_close(b->dev);
+    b->dev = cpu;
+    note(b, text, "; going on with the CPU");
+    return FATHOM_OK;
+}
+
 static fathom_status train_cell(bench *b, lab_row *row) {
     lab_queue *q = b->worker->queue;
     train_hooks hooks = {.user = b, .epoch = on_epoch, .stop = &q->halt};
@@ -95,6 +123,8 @@ static fathom_status train_cell(bench *b, lab_row *row) {
     TRY(train_fill(&config, b->set));
     config.load_s = b->load_s;
     config.threads = b->worker->open.threads;
+    TRY(check_device(b, &config));
+    config.checked = true;
     if (pictured) {
         snprintf(name, sizeof name, "run-%s", b->cell->id);
         TRY(lab_journal_path(folder, q->journal, name));

@@ -18,5 +18,7 @@
 
 #define CASE(operation, title, bound_and_why, ...) \
     { .op = BE_OP_##operation, .name = title, bound_and_why, __VA_ARGS__ }
+/* One of the few that are run before a device is used (cases_check). */
+#define QUICK(operation, title, bound_and_why, ...) CASE(operation, title, bound_and_why, .quick = true, __VA_ARGS__)
 
 #endif

@@ -3,8 +3,8 @@
  * come from the oracle, rounded to float, as in a model. */
 #include <math.h>
 
-#include "selftest/job.h"
 #include "core/mem.h"
+#include "selftest/job.h"
 
 #define EPS 1e-5f
 #define MOMENTUM 0.3f

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "selftest/bounds.h"
 #include "selftest/job.h"
-#include "core/mem.h"
 
 /* The rows stand in list_<topic>.inc; bounds.h names the bounds. */
 static const op_case all[] = {

@@ -60,6 +60,7 @@ typedef struct op_case {
     unsigned flags;
     double bound;    /* of the normalised mean squared error; integers are always exact */
     const char *why; /* what the bound rests on */
+    bool quick;      /* belongs to cases_check */
 } op_case;
 
 typedef struct case_result {
@@ -74,6 +75,10 @@ const op_case *cases_all(int *count);
 
 /* Fails only when the case could not be run; the verdict is in `result`. */
 fathom_status case_run(be_device *dev, const op_case *c, case_result *result);
+
+/* Runs the quick cases of the operations whose bits (1 << be_op) are set. FATHOM_DEVICE names the first operation that
+ * does not hold; what held is not run again on this device, and a failure is told again. */
+fathom_status cases_check(be_device *dev, uint64_t operations);
 
 /* The same in steps: inputs on the device and the oracle's answer; the operation,
  * as often as wanted; the verdict (after the first launch only, since some

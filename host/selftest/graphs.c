@@ -1,9 +1,9 @@
 /* graphs.c - the sparse matrices of the cases, drawn from the seed. */
 #include <string.h>
 
-#include "selftest/job.h"
 #include "core/mem.h"
 #include "core/random.h"
+#include "selftest/job.h"
 
 enum { ROW_MAX = 9 }; /* entries of an ordinary row: up to 8 drawn ones and a loop or the hub */
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "selftest/sentinel.h"
 #include "core/mem.h"
 #include "core/random.h"
+#include "selftest/sentinel.h"
 
 double f32(double value) { return (double)(float)value; }
 

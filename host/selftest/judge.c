@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "selftest/job.h"
 #include "selftest/sentinel.h"
-#include "core/mem.h"
 
 #define WRONG(result, ...) snprintf((result)->detail, sizeof(result)->detail, __VA_ARGS__)
 

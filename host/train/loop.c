@@ -351,10 +351,22 @@ static fathom_status go_on(const run *r) {
     return !r->own && stop_wanted(r) ? fail(FATHOM_INTERRUPTED, "interrupted before the first epoch") : FATHOM_OK;
 }
 
+static fathom_status check_device(run *r) {
+    train_use use = {.config = &r->config->net, .training = true, .metrics = true, .dense = r->set->features.dense};
+    char note[CORE_MESSAGE_MAX];
+    if (r->config->checked)
+        return FATHOM_OK;
+    fathom_status status = train_check(r->dev, &use, note);
+    r->refused = status == FATHOM_DEVICE;
+    if (note[0])
+        run_note(r, note);
+    return status;
+}
+
 /* Everything on one device, from an empty model to the metrics; done a second time when the first device was lost. */
 static fathom_status work(run *r, double start) {
     train_result *result = r->result;
-    TRY(train_known_answer(r->dev, &r->config->net));
+    TRY(check_device(r));
     TRY(go_on(r));
     TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
     TRY(nn_model_make(&r->model, &r->config->net, r->input));
@@ -401,7 +413,8 @@ static fathom_status train(run *r, double start) {
     bool on_device = on_opencl(r);
     fathom_status status = work(r, start);
     bool lost = status == FATHOM_DEVICE || status == FATHOM_MEMORY; /* drivers say either */
-    if ((lost || status == FATHOM_NUMERIC) && fallback_possible(r)) {
+    bool replace = r->refused && c->automatic;
+    if (replace || ((lost || status == FATHOM_NUMERIC) && fallback_possible(r))) {
         TRY(fallback_to_cpu(r));
         status = work(r, start);
     } else if (on_device && lost && r->folder.begun) {

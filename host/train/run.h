@@ -24,6 +24,7 @@ typedef struct run {
     float *spare[NN_BLOCKS];
     train_progress kept_now;
     bool has_kept;
+    bool refused; /* the device failed its check */
 } run;
 
 void run_note(const run *r, const char *text);
@@ -38,9 +39,5 @@ fathom_status fallback_restore(run *r);
 /* Without fallback the run ends there: the command that resumes it is appended to the message. */
 fathom_status fallback_tell(const run *r, fathom_status status);
 void fallback_free(run *r);
-
-/* One training step of a small network with this model and norm against the same step on the CPU: a device that gets
- * it wrong is not trusted with the run (known_answer.c). */
-fathom_status train_known_answer(be_device *dev, const nn_config *config);
 
 #endif

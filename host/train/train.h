@@ -35,7 +35,9 @@ typedef struct train_config {
     const char *out;          /* folder of the run, or NULL */
     int64_t checkpoint_every; /* epochs */
     bool resume;
-    bool fallback; /* when an OpenCL device is lost in mid-run, go on on the CPU from the last kept state */
+    bool fallback;  /* when an OpenCL device is lost in mid-run, go on on the CPU from the last kept state */
+    bool automatic; /* nobody named the device: the CPU takes the place of one that fails its check */
+    bool checked;   /* train_check was called */
 
     /* How the data was loaded: for the record, and for comparing runs. */
     const char *data, *features, *labels;
@@ -48,6 +50,20 @@ typedef struct train_config {
 /* Nothing decided: train_fill sees what the user gave. */
 train_config train_unset(void);
 fathom_status train_fill(train_config *config, const data_set *set);
+
+/* ---- may a device be used? (device_check.c) ---- */
+
+typedef struct train_use {
+    const nn_config *config; /* NULL: metrics alone */
+    bool training, metrics;
+    bool dense; /* the features are */
+    metrics_definition definition;
+} train_use;
+
+/* Runs every operation of this use on a small case against its oracle, and a small network there and on the CPU. An
+ * OpenCL device that gets one wrong is FATHOM_DEVICE, with the operation's name; a trusted one gets a note instead,
+ * else `note` is "". */
+fathom_status train_check(be_device *dev, const train_use *use, char note[CORE_MESSAGE_MAX]);
 
 /* ---- running ---- */
 

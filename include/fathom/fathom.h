@@ -105,6 +105,7 @@ typedef struct fathom_device_info {
 typedef struct fathom_device_options {
     size_t size;     /**< Set by fathom_device_options_init. */
     int32_t threads; /**< CPU: how many; 0: one per core. The results do not depend on it. */
+    int32_t trust;   /**< 1: a device whose results fail the check before a run is used all the same; a note tells. */
     /** Called before an OpenCL device is opened, or NULL: may set the work-items of a work-group (a power of two) and
      * the side up to which matrix products use the own kernel, not CLBlast, as measured; 0: the library's choice. */
     void (*tune)(void *user, const fathom_device_info *info, int32_t *group, int32_t *own_gemm);
@@ -121,7 +122,7 @@ FATHOM_API fathom_status fathom_device_open(fathom_device **device, const char *
 FATHOM_API void fathom_device_close(fathom_device *device);
 /** What is known about an open device. */
 FATHOM_API fathom_status fathom_device_describe(const fathom_device *device, fathom_device_info *info);
-/** Why auto took the CPU after another device did not open, else "". */
+/** Why auto took the CPU, or what a trusted device got wrong in the check before a run; else "". */
 FATHOM_API const char *fathom_device_note(const fathom_device *device);
 
 /** Looks for all devices; the native CPU is row 0, so there is always one. */

@@ -11,6 +11,7 @@
  *       wrong  the N-th read says CL_SUCCESS and gives NaN, and so does the other of a read without waiting and the
  *              blocking one after it: what a device computed wrongly is the same however often it is read
  *       flip   one bit of what the N-th read gives is wrong
+ *       short  the same for the N-th read of 16 bytes, as an epoch ends
  *     A release that fails does release: what is left alive is the caller's doing.
  *   OCL_LAYER_GROUP=64       largest work-group
  *   OCL_LAYER_LOCAL=16384    bytes of local memory
@@ -56,7 +57,7 @@ static const char *const kind_names[] = {"context", "queue", "mem", "program", "
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const cl_icd_dispatch *next;
-static long calls[CALLS], live[KINDS], total, rare, fired, rejected;
+static long calls[CALLS], live[KINDS], total, rare, fired, rejected, short_reads;
 static const char *fired_name; /* the call that failed first */
 static char fail_name[64];
 static long fail_at, fail_code, limit_group, limit_local, limit_alloc, told_type;
@@ -109,7 +110,9 @@ static struct { /* the last read, unless it was a blocking one */
 static void spoil(cl_command_queue queue, bool blocking, unsigned char *bytes, size_t count) {
     pthread_mutex_lock(&lock);
     long nth = calls[CALL_clEnqueueReadBuffer];
-    bool wrong = planned("wrong", nth), flip = planned("flip", nth) && count > 0;
+    short_reads += count == 16;
+    bool wrong = planned("wrong", nth) || (count == 16 && planned("short", short_reads));
+    bool flip = planned("flip", nth) && count > 0;
     if (!blocking && (wrong || flip))
         next->clFinish(queue);
     if (wrong || (blocking && before.wrong))

@@ -5,13 +5,16 @@
  *   OCL_LAYER_DENORMALS=0    denormal numbers are 0 on the device
  *   OCL_LAYER_TIMER=none|zero|mad    events have no clock; every command takes 1 ns; it ends years after its start
  *   OCL_LAYER_OPTIONS=TEXT   more build options, as a careless host gives
+ *   OCL_LAYER_REPLACE=A=>B   the first A in the text of a program is B: a driver that computes wrongly
  *   OCL_LAYER_INEXACT=...    division and functions as inexact as they may be: ocl_inexact.c
  *
  * Reported: "group N" the largest work-group launched, "pairs_most N" and "pairs N" what one launch of a pairwise fold
  * covered at most, and all together. Build options that relax or demand exact arithmetic are rejected. */
+#define _GNU_SOURCE
 #include "ocl_model.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +70,27 @@ void model_device_info(cl_device_info what, size_t size, void *value) {
         *(cl_ulong *)value &= ~(cl_ulong)CL_FP_DENORM;
 }
 
+/* The whole text with what OCL_LAYER_REPLACE asks for, or NULL when it has no such place. */
+static char *replaced_source(cl_uint count, const char **parts, const size_t *lengths) {
+    const char *ask = text_of("OCL_LAYER_REPLACE"), *arrow = ask ? strstr(ask, "=>") : NULL;
+    size_t size = 1, used = 0;
+    for (cl_uint i = 0; i < count; i++)
+        size += lengths && lengths[i] ? lengths[i] : strlen(parts[i]);
+    char *all = arrow ? calloc(size, 1) : NULL, *made = all ? malloc(size + strlen(arrow)) : NULL;
+    for (cl_uint i = 0; made && i < count; i++) {
+        size_t length = lengths && lengths[i] ? lengths[i] : strlen(parts[i]);
+        memcpy(all + used, parts[i], length);
+        used += length;
+    }
+    const char *at = made ? memmem(all, used, ask, (size_t)(arrow - ask)) : NULL;
+    if (at)
+        sprintf(made, "%.*s%s%s", (int)(at - all), all, arrow + 2, at + (arrow - ask));
+    else
+        free(made);
+    free(all);
+    return at ? made : NULL;
+}
+
 /* The driver's own headers stand before the program and may use double; the program may not. */
 cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths) {
     static _Thread_local const char *text[64];
@@ -75,6 +99,8 @@ cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths)
     cl_uint used = 0;
     free(changed);
     changed = inexact_source(*count, *parts, *lengths);
+    if (!changed)
+        changed = replaced_source(*count, *parts, *lengths);
     if ((!changed && !no_double) || *count >= sizeof text / sizeof *text)
         return CL_SUCCESS;
     memset(length, 0, sizeof length);

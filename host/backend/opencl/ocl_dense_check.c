@@ -75,7 +75,7 @@ fathom_status ocl_check_own_gemm(ocl_device *dev) {
     dev->counters = before; /* the check is not the caller's work; what it left behind is counted */
     dev->counters.builds = builds;
     dev->counters.allocations = allocations;
-    return bad ? distrust(dev, "fathom's own kernels (dense.cl)", own_case, bad) : FATHOM_OK;
+    return bad && !dev->trust ? distrust(dev, "fathom's own kernels (dense.cl)", own_case, bad) : FATHOM_OK;
 }
 
 /* A device on which CLBlast's kernels do not fit (work-group size, local memory, compiler) goes on with the own
@@ -101,9 +101,9 @@ fathom_status ocl_check_clblast(ocl_device *dev) {
     dev->counters = before;
     dev->counters.allocations = allocations;
     dev->counters.builds++;
-    if (bad)
+    if (bad && !dev->trust)
         return distrust(dev, "CLBlast", blas_case, bad);
-    if (status == FATHOM_OK)
+    if (status == FATHOM_OK && !bad) /* a trusted device takes the own kernels instead */
         dev->blas = OCL_BLAS_GOOD;
     return FATHOM_OK;
 }

@@ -53,6 +53,7 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->max_alloc_bytes = info->max_alloc_bytes;
     dev->tuning = options->tuning;
     dev->compiling = options->compiling;
+    dev->trust = options->trust;
     TRY_OUT(open_queue(dev, info, options->profile));
     TRY_OUT(learn_processor(dev));
     if (options->profile)
