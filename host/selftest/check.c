@@ -14,11 +14,18 @@ static fathom_status refuse(const be_device *dev, const op_case *c, const char *
         info->name, info->platform, be_op_name(c->op), c->name, detail, info->word);
 }
 
+/* The sentence begins with the call that failed, as everywhere. */
+static fathom_status not_run(fathom_status status, const op_case *c) {
+    char sentence[CORE_MESSAGE_MAX];
+    snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+    return fail(status, "%.1500s (check of %s, case %s)", sentence, be_op_name(c->op), c->name);
+}
+
 static fathom_status check_case(be_device *dev, const op_case *c) {
     case_result result;
     fathom_status status = case_run(dev, c, &result);
     if (status != FATHOM_OK) /* it did not run: the device was lost, or memory is short */
-        return fail_prefix(status, "check of %s, case %s: ", be_op_name(c->op), c->name);
+        return not_run(status, c);
     return result.passed ? FATHOM_OK : refuse(dev, c, result.detail);
 }
 
