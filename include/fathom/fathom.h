@@ -352,8 +352,7 @@ typedef struct fathom_plan {
     int64_t activations; /**< What forward keeps for backward. */
     int64_t scratch;     /**< Room for work. */
 } fathom_plan;
-/** How much memory training would take. It is FATHOM_MEMORY when the device has less; the plan is filled in then too.
- */
+/** How much memory training would take; FATHOM_MEMORY when the device has less, and the plan is filled in then too. */
 FATHOM_API fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, const fathom_data *data,
                                            const fathom_train_options *options);
 
