@@ -24,7 +24,7 @@ libraries="libzip zlib libcjson libcurl libcrypto"
 # What the readers need besides comes as it is from the build; the first definition of a function counts.
 for name in $all; do
     # shellcheck disable=SC2046,SC2086
-    $clang $flags -fsanitize=fuzzer "$SOURCE_DIR/tests/fuzz/fuzz_$name.c" objects/*.o "$BUILD_DIR"/libfathom_{cli,cases}.a \
+    $clang $flags -fsanitize=fuzzer "$SOURCE_DIR/tests/fuzz/fuzz_$name.c" objects/*.o "$BUILD_DIR"/libfathom_cli.a \
         "$BUILD_DIR"/libfathom.a $(pkg-config --libs $libraries openblas) -l:libgomp.so.1 -ldl -lm -o "fuzz_$name" ||
         fail "fuzz_$name does not build"
     mkdir -p "seeds/$name" "found/$name"

@@ -309,8 +309,8 @@ const struct verb verb_train = {
     "keeps the one with the best validation accuracy.\n"
     "\n"
     "--out DIR holds run.json (settings and result), epochs.jsonl (a line an epoch),\n"
-    "model.safetensors (the best validation epoch), state.safetensors (to resume), and\n"
-    "nodes.csv and classes.csv where the data has names.\n"
+    "model.safetensors (the best validation epoch), state.safetensors (to resume),\n"
+    "and nodes.csv and classes.csv where the data has names.\n"
     "--resume takes every option that is not given from the run in --out.\n",
     "fathom train\n"
     "fathom train --data cora --model gat --layers 15 --out runs/gat15\n"
