@@ -15,7 +15,7 @@ static train_config unset(int64_t layers) {
 }
 
 static train_config filled(const char *name, nn_conv_kind model, int64_t layers, double missing, train_preset preset) {
-    data_set set = {.name = (char *)(uintptr_t)name};
+    data_set set = {.name = (char *)(uintptr_t)name, .features = {.cols = 1}};
     train_config c = unset(layers);
     c.net.model = model;
     c.missing_rate = missing;
@@ -59,7 +59,7 @@ static void test_recipe(void) {
 }
 
 static void test_what_the_user_gives_stays(void) {
-    data_set set = {.name = (char *)(uintptr_t) "cora"};
+    data_set set = {.name = (char *)(uintptr_t) "cora", .features = {.cols = 1}};
     train_config c = unset(15);
     c.epochs = 7;
     c.lambda = TRAIN_LAMBDA_GIVEN;
