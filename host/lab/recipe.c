@@ -220,14 +220,9 @@ static fathom_status read_text_value(char **member, const key *k, char *text) {
     return FATHOM_OK;
 }
 
-static fathom_status read_key(lab_recipe *recipe, const key *k, const char *values) {
-    char text[LINE_MAX_BYTES], *words[LAB_VALUES];
-    if (strlen(values) >= sizeof text)
-        return fail(FATHOM_USAGE, "%s: the line is longer than %d bytes", k->name, LINE_MAX_BYTES - 1);
-    if (!lab_is_utf8(values))
-        return fail(FATHOM_USAGE, "%s: '%.80s' is no UTF-8, and a recipe is; rename the file, or make a link to it",
-                    k->name, values);
-    strcpy(text, values);
+/* `text` is cut into words in place. */
+static fathom_status read_values(lab_recipe *recipe, const key *k, char *text) {
+    char *words[LAB_VALUES];
     if (k->kind == TEXT)
         return read_text_value((char **)(void *)((char *)recipe + k->offset), k, text);
     int count = cut(words, text);
@@ -245,6 +240,19 @@ static fathom_status read_key(lab_recipe *recipe, const key *k, const char *valu
     if (count != 1)
         return fail(FATHOM_USAGE, "%s: one value is wanted, not %d", k->name, count);
     return read_one(recipe, k, words[0]);
+}
+
+static fathom_status read_key(lab_recipe *recipe, const key *k, const char *values) {
+    char *text = NULL;
+    if (strlen(values) >= LINE_MAX_BYTES)
+        return fail(FATHOM_USAGE, "%s: the line is longer than %d bytes", k->name, LINE_MAX_BYTES - 1);
+    if (!lab_is_utf8(values))
+        return fail(FATHOM_USAGE, "%s: '%.80s' is no UTF-8, and a recipe is; rename the file, or make a link to it",
+                    k->name, values);
+    TRY(mem_text(&text, values));
+    fathom_status status = read_values(recipe, k, text);
+    mem_free(text);
+    return status;
 }
 
 static fathom_status find_key(const key **found, const char *name) {

@@ -209,5 +209,6 @@ fathom_status lab_run_svg(int *count, const lab_run *run, const char *folder) {
     TRY(lab_make_folder(folder));
     draw_curves(&figures, run);
     *count = figures.count;
+    lab_strings_free(&figures.files);
     return figures.status;
 }

@@ -411,32 +411,37 @@ static fathom_status conclude(lab_sweep_result *result, sweep *s) {
     return FATHOM_OK;
 }
 
+static fathom_status run(lab_sweep_result *result, sweep *s) {
+    TRY(lab_grid(&s->cells, &s->count, s->recipe));
+    TRY(check_folder(s));
+    TRY(be_list_for(&s->devices, s->options->devices));
+    TRY(open_folder(s));
+    TRY(plan(s));
+    TRY(find_workers(s));
+    TRY(record_start(s));
+    if (s->before < s->count)
+        TRY(work(s));
+    return conclude(result, s);
+}
+
 fathom_status lab_sweep(lab_sweep_result *result, const lab_recipe *recipe, const lab_sweep_options *options) {
-    sweep s = {.recipe = recipe, .options = options, .journal = LAB_JOURNAL_NONE};
-    fathom_status status;
-    pthread_mutex_init(&s.queue.lock, NULL);
-    pthread_cond_init(&s.queue.moved, NULL);
-    TRY_OUT(lab_grid(&s.cells, &s.count, recipe));
-    TRY_OUT(check_folder(&s));
-    TRY_OUT(be_list_for(&s.devices, options->devices));
-    TRY_OUT(open_folder(&s));
-    TRY_OUT(plan(&s));
-    TRY_OUT(find_workers(&s));
-    TRY_OUT(record_start(&s));
-    if (s.before < s.count)
-        TRY_OUT(work(&s));
-    TRY_OUT(conclude(result, &s));
-out:
-    lab_journal_close(&s.journal);
-    lab_about_free(&s.about);
-    be_list_free(&s.devices);
-    mem_free(s.cells);
-    mem_free(s.cost);
-    mem_free(s.taken);
-    mem_free(s.workers);
-    mem_free(s.running);
-    mem_free(s.shown);
-    pthread_mutex_destroy(&s.queue.lock);
-    pthread_cond_destroy(&s.queue.moved);
+    sweep *s;
+    TRY(mem_new(&s, 1, 1, sizeof *s, "sweep")); /* too large for a small stack */
+    *s = (sweep){.recipe = recipe, .options = options, .journal = LAB_JOURNAL_NONE};
+    pthread_mutex_init(&s->queue.lock, NULL);
+    pthread_cond_init(&s->queue.moved, NULL);
+    fathom_status status = run(result, s);
+    lab_journal_close(&s->journal);
+    lab_about_free(&s->about);
+    be_list_free(&s->devices);
+    mem_free(s->cells);
+    mem_free(s->cost);
+    mem_free(s->taken);
+    mem_free(s->workers);
+    mem_free(s->running);
+    mem_free(s->shown);
+    pthread_mutex_destroy(&s->queue.lock);
+    pthread_cond_destroy(&s->queue.moved);
+    mem_free(s);
     return status;
 }
