@@ -9,23 +9,10 @@ fathom_status fathom_data_options_init(fathom_data_options *options, size_t size
     return api_init(options, size, &defaults, sizeof defaults, __func__);
 }
 
-static data_norm norm_of(int32_t wanted) {
-    return wanted == FATHOM_FEATURE_NORM_AUTO  ? DATA_NORM_AUTO
-           : wanted == FATHOM_FEATURE_NORM_ROW ? DATA_NORM_ROW
-                                               : DATA_NORM_NONE;
-}
-
-int32_t api_feature_norm(data_norm norm) {
-    static const int32_t numbers[DATA_NORMS] = {[DATA_NORM_AUTO] = FATHOM_FEATURE_NORM_AUTO,
-                                                [DATA_NORM_ROW] = FATHOM_FEATURE_NORM_ROW,
-                                                [DATA_NORM_NONE] = FATHOM_FEATURE_NORM_NONE};
-    return numbers[norm];
-}
-
 static data_options options_of(const fathom_data_options *o) {
     return (data_options){.split = o->split,
                           .seed = o->seed,
-                          .feature_norm = norm_of(o->normalise),
+                          .feature_norm = data_norm_private(o->normalise),
                           .missing_rate = o->missing_rate,
                           .features = o->features,
                           .labels = o->labels,
@@ -115,7 +102,7 @@ fathom_status fathom_data_describe(const fathom_data *data, fathom_data_info *in
                              .self_loops = set->self_loops,
                              .dense = set->features.dense,
                              .borrowed = set->borrowed,
-                             .feature_norm = api_feature_norm(set->norm)};
+                             .feature_norm = data_norm_public(set->norm)};
     snprintf(full.name, sizeof full.name, "%s", set->name);
     snprintf(full.sha256, sizeof full.sha256, "%s", set->sha256);
     snprintf(full.split, sizeof full.split, "%s", set->split.name ? set->split.name : "");

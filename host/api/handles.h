@@ -74,7 +74,6 @@ fathom_status api_open(fathom_device **device, const char *word, const be_option
 fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
                         const fathom_train_options *options, const volatile sig_atomic_t *stop);
 
-int32_t api_feature_norm(data_norm norm); /* as a fathom_feature_norm */
 void api_give_device(fathom_device_info *to, const be_info *from);
 fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics);
 

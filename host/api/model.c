@@ -63,7 +63,7 @@ fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info
                               .alpha = c->alpha,
                               .theta = c->theta,
                               .assignment_bias = c->assign_bias,
-                              .feature_norm = api_feature_norm(model->origin.feature_norm),
+                              .feature_norm = data_norm_public(model->origin.feature_norm),
                               .missing_rate = model->origin.missing_rate};
     api_give(info, &full, sizeof full);
     return FATHOM_OK;

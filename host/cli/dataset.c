@@ -12,14 +12,11 @@ double now_seconds(void) {
 }
 
 fathom_data_options options_from_choice(const struct data_choice *choice) {
-    static const int32_t norms[DATA_NORMS] = {[DATA_NORM_AUTO] = FATHOM_FEATURE_NORM_AUTO,
-                                              [DATA_NORM_ROW] = FATHOM_FEATURE_NORM_ROW,
-                                              [DATA_NORM_NONE] = FATHOM_FEATURE_NORM_NONE};
     fathom_data_options options;
     fathom_data_options_init(&options, sizeof options);
     options.split = choice->split;
     options.seed = (uint64_t)choice->seed;
-    options.normalise = norms[choice->feature_norm];
+    options.normalise = data_norm_public((data_norm)choice->feature_norm);
     options.missing_rate = choice->missing_rate;
     options.features = choice->features;
     options.labels = choice->labels;

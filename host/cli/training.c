@@ -145,5 +145,5 @@ void print_metrics(const metrics_values *values) {
                style(stdout, STYLE_DIM), shown_metrics[i].meaning, style(stdout, STYLE_PLAIN));
     if (values->empty_classes > 0)
         printf("%d class%s without members left out of the group distances\n", values->empty_classes,
-               values->empty_classes == 1 ? "" : "es");
+               plural_es(values->empty_classes));
 }

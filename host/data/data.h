@@ -51,7 +51,9 @@ typedef struct data_split {
 /* What is done to every row of the features: divided by its sum, nothing, or (auto) the first where no value is
  * negative: sums of signed values may be near zero. */
 typedef enum data_norm { DATA_NORM_AUTO, DATA_NORM_ROW, DATA_NORM_NONE, DATA_NORMS } data_norm;
-const char *data_norm_name(data_norm norm); /* "auto", "row", "none" */
+const char *data_norm_name(data_norm norm);  /* "auto", "row", "none" */
+int32_t data_norm_public(data_norm norm);    /* as a fathom_feature_norm */
+data_norm data_norm_private(int32_t number); /* of a fathom_feature_norm */
 
 /* Texts by number; count 0: there are none. */
 typedef struct data_name_list {

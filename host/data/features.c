@@ -179,6 +179,19 @@ const char *data_norm_name(data_norm norm) {
     return names[norm];
 }
 
+static const int32_t public_norms[DATA_NORMS] = {[DATA_NORM_AUTO] = FATHOM_FEATURE_NORM_AUTO,
+                                                 [DATA_NORM_ROW] = FATHOM_FEATURE_NORM_ROW,
+                                                 [DATA_NORM_NONE] = FATHOM_FEATURE_NORM_NONE};
+
+int32_t data_norm_public(data_norm norm) { return public_norms[norm]; }
+
+data_norm data_norm_private(int32_t number) {
+    data_norm norm = DATA_NORM_AUTO;
+    while (norm < DATA_NORM_NONE && public_norms[norm] != number)
+        norm++;
+    return norm;
+}
+
 data_norm data_norm_for(data_norm wanted, const float *values, int64_t count) {
     if (wanted != DATA_NORM_AUTO)
         return wanted;

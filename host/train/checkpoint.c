@@ -119,8 +119,7 @@ static void add_tracked(saver *s, const nn_param *p, const int64_t *batches) {
         (st_tensor){.name = name, .type = ST_I64, .count = 1, .data = batches, .bytes = sizeof *batches};
 }
 
-/* The shortest of two texts that reads back to the same number. */
-static void print_real(char *text, size_t room, double value) {
+void checkpoint_print_real(char *text, size_t room, double value) {
     locale_t before = plain_enter();
     snprintf(text, room, "%.15g", value);
     if (strtod(text, NULL) != value)
@@ -134,9 +133,9 @@ static fathom_status save(const char *path, const saver *s, const nn_config *c, 
     snprintf(layers, sizeof layers, "%" PRId64, c->layers);
     snprintf(hidden, sizeof hidden, "%" PRId64, c->hidden);
     snprintf(groups, sizeof groups, "%" PRId64, c->groups);
-    print_real(lambda, sizeof lambda, c->lambda);
-    print_real(alpha, sizeof alpha, c->alpha);
-    print_real(theta, sizeof theta, c->theta);
+    checkpoint_print_real(lambda, sizeof lambda, c->lambda);
+    checkpoint_print_real(alpha, sizeof alpha, c->alpha);
+    checkpoint_print_real(theta, sizeof theta, c->theta);
     st_meta_entry meta[10 + CHECKPOINT_ORIGIN_KEYS] = {{"format", "pt"},
                                                        {"model", nn_conv_name(c->model)},
                                                        {"norm", nn_norm_name(c->norm)},

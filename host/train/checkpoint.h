@@ -28,6 +28,9 @@ fathom_status checkpoint_read(float *block, const nn_model *model, const st_file
 /* The same into the model's weights on its device. */
 fathom_status checkpoint_load(nn_model *model, const st_file *file);
 
+/* A number of the metadata: the shorter of two texts that reads back to the same number. */
+void checkpoint_print_real(char *text, size_t room, double value);
+
 /* How the input was made that a model was trained on (checkpoint_origin.c). What a file does not say stays unknown. */
 typedef struct checkpoint_origin {
     data_norm feature_norm;                 /* row or none; DATA_NORM_AUTO: unknown */

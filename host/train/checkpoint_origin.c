@@ -29,11 +29,7 @@ size_t checkpoint_origin_meta(st_meta_entry meta[CHECKPOINT_ORIGIN_KEYS], char n
     if (o->feature_norm != DATA_NORM_AUTO)
         meta[count++] = (st_meta_entry){"feature_norm", data_norm_name(o->feature_norm)};
     if (!isnan(o->missing_rate)) {
-        locale_t before = plain_enter();
-        snprintf(number, 32, "%.15g", o->missing_rate);
-        if (strtod(number, NULL) != o->missing_rate)
-            snprintf(number, 32, "%.17g", o->missing_rate);
-        plain_leave(before);
+        checkpoint_print_real(number, 32, o->missing_rate);
         meta[count++] = (st_meta_entry){"missing_rate", number};
     }
     if (o->binarised >= 0)
