@@ -1,26 +1,82 @@
-/* args.h - what the kernels and their launches must agree on: the one struct handed over by value, activation with
- * dropout, how many groups an item sums at once, and the range of statistics. Valid in C and in OpenCL C; 32-bit fields
- * only, so that both lay it out alike. */
+/* args.h - what a kernel and its launcher share: the struct passed by value, tile sizes, workspace sizes and the range
+ * of statistics. Valid in C and in OpenCL C; fields are 32 bits wide, so that both languages lay the struct out alike.
+ */
 #ifndef ARGS_H
 #define ARGS_H
 
 #include "philox.h"
 
+/* relu, then dropout of element e: its random bits below `threshold` give 0, else x * scale. */
 typedef struct act_args {
     philox_u32 relu, drop; /* 0 or 1 */
-    philox_u32 threshold;  /* an element is kept when its bits are not below */
+    philox_u32 threshold;
     philox_u32 key0, key1, stream, epoch, layer;
-    float scale; /* what a kept element is multiplied by */
+    float scale;
 } act_args;
 
-#define GROUPS_TOGETHER(columns) ((columns) == 16 ? 5 : 1)
+/* ---- tiles ---- */
+
+#define CEIL_DIV(n, size) (((n) + (size)-1) / (size))
+#define PADDED(n, size) (CEIL_DIV(n, size) * (size)) /* n rounded up to a multiple */
+
+#define VEC_GPU 4  /* columns per work-item on GPUs: neighbouring work-items read neighbouring columns */
+#define VEC_CPU 16 /* on CPUs, where they fill a vector register */
+
+#define TILE_ROWS 4       /* rows of the result that a work-item of a product holds in registers */
+#define RUN_ROWS 64       /* rows summed before they are added to a total, which bounds the rounding error */
+#define AGGREGATE_ROWS 64 /* rows that a work-group of `aggregate` sums before it multiplies them */
+#define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
+
+/* Groups of group normalisation whose sums over rows one work-item computes. A CPU then reads a row once for all of
+ * them and hides the latency of one sum behind the others; a GPU has other work-items for that, and fewer registers. */
+#define GROUPS_PER_ITEM_FOR(vec) ((vec) == VEC_CPU ? 5 : 1)
+
+/* Values of be_fold; the launcher asserts that they are equal. */
+#define FOLD_EUCLID 0
+#define FOLD_SQUARED 1
+#define FOLD_GAUSS 2
+
+/* ---- workspace ----
+ * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
+ * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d, vec), and so on, with 0 as padding. */
+
+/* Per work-group of gemm_rows: op(b), k x n_pad. */
+#define WS_GEMM_ROWS(count, k, n_pad) ((count) * (k) * (n_pad))
+/* Per work-item of gemm_inner: its part of a tile, TILE_ROWS x vec. */
+#define WS_GEMM_INNER(count, vec) (TILE_ROWS * (count) * (vec))
+/* Per block of gemm_blocks: a partial product, m x n. */
+#define WS_GEMM_BLOCKS(count, m, n) ((count) * (m) * (n))
+/* Per work-group of aggregate: op(w), d x m_pad; the sums of AGGREGATE_ROWS rows, d each. */
+#define WS_AGGREGATE(count, d, m_pad) ((count) * (d) * ((m_pad) + AGGREGATE_ROWS))
+/* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d columns: two
+ * rows, which are mean and centred sum of squares, or two sums. */
+#define WS_TWO_ROWS(count, d) (2 * (count) * (d))
+/* pair_scale: the scale, the sum of q. */
+#define WS_PAIR_SCALE 2
+/* Per work-group of group_assign: u of vec groups, transposed, d x vec; their c. */
+#define WS_GROUP_ASSIGN(count, d, vec) ((count) * ((d) + 1) * (vec))
+/* Per work-item of group_stats_once: mean and centred sum of squares of each of its groups, vec each. */
+#define WS_GROUP_STATS(count, vec) (2 * (count)*GROUPS_PER_ITEM_FOR(vec) * (vec))
+/* Per work-group of group_apply: A, G x d_pad; b, d_pad. */
+#define WS_GROUP_APPLY(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
+/* Per work-item of group_sums_once: q of each of its groups, then db, vec each. */
+#define WS_GROUP_SUMS(count, vec) ((count) * (GROUPS_PER_ITEM_FOR(vec) + 1) * (vec))
+/* Per block of group_sums_blocks: q, G x d; db, d. */
+#define WS_GROUP_SUMS_BLOCKS(count, groups, d) ((count) * ((groups) + 1) * (d))
+/* Per work-group of `size` work-items of group_backward_rows: A, E, mean, u of each group, 4 G x d_pad; db / n, d_pad;
+ * then on GPUs ds (later gz) and s per work-item, 2 size x G_pad, and the sum of gz, G_pad; on CPUs A, E, mean
+ * transposed, 3 d x G_pad, and the sum of gz per work-item, size x G_pad. groups, d and size have 64 bits. */
+#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size, vec) \
+    ((count) * ((4 * (groups) + 1) * (d_pad) + ((vec) == VEC_CPU ? 3 * (d) + (size) : 2 * (size) + 1) * (groups_pad)))
+
+/* ---- statistics ---- */
 
 /* Statistics of normalisations are summed in units of 2^16, which is exact: squares of values up to 1e18 fit in a
  * float when summed over any number of rows. */
 #define STATS_UNIT 1.52587890625e-05f /* 2^-16 */
 #define STATS_UNIT_INVERSE 65536.0f
-/* A variance from here on, whose reciprocal is no normal number, counts as overflow: its deviation is NaN, so that the
- * loss is, too. 2^126. */
+/* A variance from here on, whose reciprocal is subnormal, counts as overflow: its deviation is NaN, and so is the
+ * loss. 2^126. */
 #define VARIANCE_LIMIT 8.507059173023462e+37f
 
 #endif

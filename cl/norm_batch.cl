@@ -1,159 +1,170 @@
-/* norm_batch.cl - batch and pair normalisation: statistics of columns, forward and backward. */
+/* norm_batch.cl - batch and pair normalisation: column statistics, forward and backward. */
 #include "common.h"
 
-/* Computes: mean and centred sum of each column over each block, p[b][0][j] and p[b][1][j], in STATS_UNIT and its square.
- * Shapes: x n x d, p blocks x 2 x d.   Launch: one item per block and COLUMNS columns.
- * Order: rows rising in runs of 64, each centred about its own mean; runs are combined after Chan. */
+/* Computes: mean p[b][0][j] and centred sum of squares p[b][1][j] of column j over block b, in STATS_UNIT and its
+ * square.
+ * Shapes: x n x d, p blocks x 2 x d (WS_TWO_ROWS).
+ * Launch: one work-item per block and VEC columns.
+ * Order: rows ascending in runs of RUN_ROWS, each centred about its own mean; runs are merged by Chan's formula. */
 __kernel void stats_blocks(__global float *p, long po, __global const float *x, long xo, long xld, uint n, uint d,
-                           uint blocks, uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS;
-    ulong i = get_global_id(0), b = row_of(i, across);
+                           uint blocks, uint block_rows) {
+    uint vecs = CEIL_DIV(d, VEC);
+    ulong i = get_global_id(0), b = row_of(i, vecs);
     if (b >= blocks)
         return;
-    uint j = COLUMNS * (uint)(i - b * across);
-    uint left = (uint)(min((ulong)n, (b + 1) * per) - b * per);
-    __global const float *xw = x + xo + (long)(b * per) * xld;
+    uint j = VEC * (uint)(i - b * vecs);
+    uint left = (uint)(min((ulong)n, (b + 1) * block_rows) - b * block_rows);
+    __global const float *xw = x + xo + (long)(b * block_rows) * xld;
     float count = 0.0f;
-    wide mean = (wide)(0.0f), centred = (wide)(0.0f);
+    vecf mean = (vecf)(0.0f), m2 = (vecf)(0.0f);
     for (uint rows; left > 0; left -= rows) {
-        rows = min(64u, left);
-        float here = (float)rows, both = count + here;
-        wide base = STATS_UNIT * load_wide(xw, j, d), run = (wide)(0.0f), squares = run;
+        rows = min((uint)RUN_ROWS, left);
+        float count_run = (float)rows, total = count + count_run;
+        vecf base = STATS_UNIT * load_vec(xw, j, d), mean_run = (vecf)(0.0f), m2_run = mean_run;
 #pragma unroll 1
         for (uint w = 0; w < rows; w++, xw += xld)
-            run += STATS_UNIT * load_wide(xw, j, d) - base;
-        run = base + run / here;
+            mean_run += STATS_UNIT * load_vec(xw, j, d) - base;
+        mean_run = base + mean_run / count_run;
         xw -= (long)rows * xld;
 #pragma unroll 1
         for (uint w = 0; w < rows; w++, xw += xld) {
-            wide away = STATS_UNIT * load_wide(xw, j, d) - run;
-            squares += away * away;
+            vecf diff = STATS_UNIT * load_vec(xw, j, d) - mean_run;
+            m2_run += diff * diff;
         }
-        wide delta = run - mean;
-        mean += delta * (count > 0.0f ? here / both : 1.0f); /* x / x need not be 1 */
-        centred += squares + delta * delta * (count * here / both);
-        count = both;
+        vecf delta = mean_run - mean;
+        mean += delta * (count > 0.0f ? count_run / total : 1.0f); /* x / x may differ from 1 */
+        m2 += m2_run + delta * delta * (count * count_run / total);
+        count = total;
     }
-    store_wide(mean, p + po + (long)(2 * b * d), j, d);
-    store_wide(centred, p + po + (long)((2 * b + 1) * d), j, d);
+    store_vec(mean, p + po + (long)WS_TWO_ROWS(b, d), j, d);
+    store_vec(m2, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
 }
 
 /* Computes: p[b][0][j] = sum go_vj, p[b][1][j] = sum go_vj (x_vj - mean_j) over block b.
- * Shapes: go and x n x d, mean 1 x d, p blocks x 2 x d.   Launch: one item per block and COLUMNS columns.
- * Order: rows rising, in runs of 64. */
+ * Shapes: go and x n x d, mean 1 x d, p blocks x 2 x d (WS_TWO_ROWS).
+ * Launch: one work-item per block and VEC columns.
+ * Order: rows ascending in runs of RUN_ROWS. */
 __kernel void norm_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
                                __global const float *x, long xo, long xld, __global const float *mean, long mo, uint n,
-                               uint d, uint blocks, uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS;
-    ulong i = get_global_id(0), b = row_of(i, across);
+                               uint d, uint blocks, uint block_rows) {
+    uint vecs = CEIL_DIV(d, VEC);
+    ulong i = get_global_id(0), b = row_of(i, vecs);
     if (b >= blocks)
         return;
-    uint j = COLUMNS * (uint)(i - b * across);
-    ulong end = min((ulong)n, (b + 1) * per);
-    wide db = (wide)(0.0f), q = (wide)(0.0f), m = load_wide(mean + mo, j, d);
-    for (ulong v = b * per; v < end; v += 64) {
-        ulong stop = min(end, v + 64);
-        wide run_db = (wide)(0.0f), run_q = (wide)(0.0f);
+    uint j = VEC * (uint)(i - b * vecs);
+    ulong end = min((ulong)n, (b + 1) * block_rows);
+    vecf db = (vecf)(0.0f), q = (vecf)(0.0f), m = load_vec(mean + mo, j, d);
+    for (ulong v = b * block_rows; v < end; v += RUN_ROWS) {
+        ulong stop = min(end, v + RUN_ROWS);
+        vecf part_db = (vecf)(0.0f), part_q = (vecf)(0.0f);
         for (ulong w = v; w < stop; w++) {
-            wide g = load_wide(go + goo + (long)w * gold, j, d);
-            run_db += g;
-            run_q += g * (load_wide(x + xo + (long)w * xld, j, d) - m);
+            vecf g = load_vec(go + goo + (long)w * gold, j, d);
+            part_db += g;
+            part_q += g * (load_vec(x + xo + (long)w * xld, j, d) - m);
         }
-        db += run_db;
-        q += run_q;
+        db += part_db;
+        q += part_q;
     }
-    store_wide(db, p + po + (long)(2 * b * d), j, d);
-    store_wide(q, p + po + (long)((2 * b + 1) * d), j, d);
+    store_vec(db, p + po + (long)WS_TWO_ROWS(b, d), j, d);
+    store_vec(q, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
 }
 
-/* Computes: y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2.   Shapes: x and y n x d, the others 1 x d; y may
- * be x.   Launch: one item per row and COLUMNS columns. */
+/* Computes: y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2.
+ * Shapes: x and y n x d, the others 1 x d; y may be x.
+ * Launch: one work-item per row and VEC columns. */
 __kernel void batch_apply(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
                           __global const float *mean, long mo, __global const float *var, long vo,
                           __global const float *gamma, long go, __global const float *beta, long bo, uint n, uint d,
                           float eps, act_args act) {
-    uint across = (d + COLUMNS - 1) / COLUMNS;
-    ulong i = get_global_id(0), r = row_of(i, across);
+    uint vecs = CEIL_DIV(d, VEC);
+    ulong i = get_global_id(0), r = row_of(i, vecs);
     if (r >= n)
         return;
-    uint j = COLUMNS * (uint)(i - r * across);
-    wide a = load_wide(gamma + go, j, d) * inverse_root(load_wide(var + vo, j, d), eps);
-    wide v = a * (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) + load_wide(beta + bo, j, d);
-    store_wide(act_wide(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    uint j = VEC * (uint)(i - r * vecs);
+    vecf a = load_vec(gamma + go, j, d) * inv_std(load_vec(var + vo, j, d), eps);
+    vecf v = a * (load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) + load_vec(beta + bo, j, d);
+    store_vec(act_vec(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
-/* Computes: gx = gamma r (go - db/n - (x - mean) r^2 q / n); ggamma += r q, gbeta += db (the items of row 0).
- * Shapes: gx, go, x n x d, the others 1 x d; gx may be go.   Launch: one item per row and COLUMNS columns. */
+/* Computes: gx = gamma r (go - db / n - (x - mean) r^2 q / n); the work-items of row 0 also add ggamma += r q,
+ * gbeta += db.
+ * Shapes: gx, go, x n x d, the others 1 x d; gx may be go.
+ * Launch: one work-item per row and VEC columns. */
 __kernel void batch_backward(__global float *gx, long gxo, long gxld, __global float *ggamma, long ggo,
                              __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
                              __global const float *x, long xo, long xld, __global const float *mean, long mo,
                              __global const float *var, long vo, __global const float *gamma, long gao,
                              __global const float *db, long dbo, __global const float *q, long qo, uint n, uint d,
                              float eps) {
-    uint across = (d + COLUMNS - 1) / COLUMNS;
-    ulong i = get_global_id(0), r = row_of(i, across);
+    uint vecs = CEIL_DIV(d, VEC);
+    ulong i = get_global_id(0), r = row_of(i, vecs);
     if (r >= n)
         return;
-    uint j = COLUMNS * (uint)(i - r * across);
-    float each = inverse_of(n);
-    wide s = inverse_root(load_wide(var + vo, j, d), eps);
-    wide sum_b = load_wide(db + dbo, j, d), sum_q = load_wide(q + qo, j, d);
-    wide away = load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d);
-    wide g = load_wide(go + goo + (long)r * gold, j, d) - sum_b * each - away * (s * s * sum_q * each);
-    store_wide(load_wide(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
+    uint j = VEC * (uint)(i - r * vecs);
+    float inv_n = reciprocal(n);
+    vecf s = inv_std(load_vec(var + vo, j, d), eps);
+    vecf sum_b = load_vec(db + dbo, j, d), sum_q = load_vec(q + qo, j, d);
+    vecf diff = load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d);
+    vecf g = load_vec(go + goo + (long)r * gold, j, d) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
+    store_vec(load_vec(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
     if (r == 0) {
-        store_wide(load_wide(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
-        store_wide(load_wide(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
+        store_vec(load_vec(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
+        store_vec(load_vec(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
     }
 }
 
-/* Computes: out[0] = (eps + sum_j var_j)^-1/2, NaN when a variance overflows, out[1] = sum_j q_j (0 without q).   Shapes: var and q 1 x d, out 2.
- * Launch: one work-group.   Memory: one float per item.   Order: columns by item, then a tree. */
+/* Computes: out[0] = (eps + sum_j var_j)^-1/2, NaN when a variance overflows; out[1] = sum_j q_j, 0 without q.
+ * Shapes: var and q 1 x d, out 2 (WS_PAIR_SCALE).
+ * Launch: one work-group.
+ * Memory: one local float per work-item.
+ * Order: columns of a work-item ascending, then a tree over work-items. */
 __kernel void pair_scale(__global float *out, long oo, __global const float *var, long vo, __global const float *q,
                          long qo, uint has_q, uint d, float eps, __local float *tmp) {
-    float spread = 0.0f, sum = 0.0f;
+    float sum_var = 0.0f, sum_q = 0.0f;
     for (uint j = (uint)get_local_id(0); j < d; j += (uint)get_local_size(0)) {
-        spread += var[vo + j] < VARIANCE_LIMIT ? STATS_UNIT * STATS_UNIT * var[vo + j] : NAN;
+        sum_var += var[vo + j] < VARIANCE_LIMIT ? STATS_UNIT * STATS_UNIT * var[vo + j] : NAN;
         if (has_q)
-            sum += q[qo + j];
+            sum_q += q[qo + j];
     }
-    spread = group_sum(tmp, spread);
-    sum = group_sum(tmp, sum);
+    sum_var = group_sum(tmp, sum_var);
+    sum_q = group_sum(tmp, sum_q);
     if (get_local_id(0) == 0) {
-        out[oo] = STATS_UNIT * rsqrt(spread + STATS_UNIT * STATS_UNIT * eps);
-        out[oo + 1] = sum;
+        out[oo] = STATS_UNIT * rsqrt(sum_var + STATS_UNIT * STATS_UNIT * eps);
+        out[oo + 1] = sum_q;
     }
 }
 
-/* Computes: y = act((x - mean) s), s = scale[0] of pair_scale.   Shapes: x and y n x d, mean 1 x d; y may be x.
- * Launch: one item per row and COLUMNS columns. */
+/* Computes: y = act((x - mean) s), s = scale[0] of pair_scale.
+ * Shapes: x and y n x d, mean 1 x d; y may be x.
+ * Launch: one work-item per row and VEC columns. */
 __kernel void pair_apply(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
                          __global const float *mean, long mo, __global const float *scale, long so, uint n, uint d,
                          act_args act) {
-    uint across = (d + COLUMNS - 1) / COLUMNS;
-    ulong i = get_global_id(0), r = row_of(i, across);
+    uint vecs = CEIL_DIV(d, VEC);
+    ulong i = get_global_id(0), r = row_of(i, vecs);
     if (r >= n)
         return;
-    uint j = COLUMNS * (uint)(i - r * across);
-    wide v = (load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) * scale[so];
-    store_wide(act_wide(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    uint j = VEC * (uint)(i - r * vecs);
+    vecf v = (load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) * scale[so];
+    store_vec(act_vec(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
-/* Computes: gx = s (go - db/n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale. Where x is large s^3 is
- * far below what a float holds: s = m unit, unit a power of two, and one unit goes to x - mean, which is exact.
- * Shapes: gx, go, x n x d, mean and db 1 x d; gx may be go.   Launch: one item per row and COLUMNS columns. */
+/* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale. For large x s^3
+ * underflows: s = m unit with unit a power of two, and x - mean is multiplied by one unit, which is exact.
+ * Shapes: gx, go, x n x d, mean and db 1 x d; gx may be go.
+ * Launch: one work-item per row and VEC columns. */
 __kernel void pair_backward(__global float *gx, long gxo, long gxld, __global const float *go, long goo, long gold,
                             __global const float *x, long xo, long xld, __global const float *mean, long mo,
                             __global const float *db, long dbo, __global const float *scale, long so, uint n, uint d) {
-    uint across = (d + COLUMNS - 1) / COLUMNS;
-    ulong i = get_global_id(0), r = row_of(i, across);
+    uint vecs = CEIL_DIV(d, VEC);
+    ulong i = get_global_id(0), r = row_of(i, vecs);
     if (r >= n)
         return;
-    uint j = COLUMNS * (uint)(i - r * across);
-    float s = scale[so], each = inverse_of(n);
+    uint j = VEC * (uint)(i - r * vecs);
+    float s = scale[so], inv_n = reciprocal(n);
     float unit = as_float(as_uint(s) & 0x7f800000u), m = as_float((as_uint(s) & 0x007fffffu) | 0x3f800000u);
-    float pull = m * m * m * (scale[so + 1] * each * unit * unit);
-    wide g = s * (load_wide(go + goo + (long)r * gold, j, d) - load_wide(db + dbo, j, d) * each);
-    g -= pull * ((load_wide(x + xo + (long)r * xld, j, d) - load_wide(mean + mo, j, d)) * unit);
-    store_wide(g, gx + gxo + (long)r * gxld, j, d);
+    float coef = m * m * m * (scale[so + 1] * inv_n * unit * unit);
+    vecf g = s * (load_vec(go + goo + (long)r * gold, j, d) - load_vec(db + dbo, j, d) * inv_n);
+    g -= coef * ((load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) * unit);
+    store_vec(g, gx + gxo + (long)r * gxld, j, d);
 }

@@ -1,223 +1,236 @@
-/* norm_group.cl - differentiable group normalisation with t_vgj = S_vg H_vj never stored: assignment, statistics,
- * output; the backward pass is norm_group_backward.cl. Parameters and statistics are G x d, rows side by side.
- * t minus a mean is one fma: the product alone, rounded, would lose what is left when t is near its mean.
+/* norm_group.cl - differentiable group normalisation, forward: assignment, statistics, output. t_vgj = S_vg H_vj is
+ * never stored. The backward pass is norm_group_backward.cl. Parameters and statistics are G x d, rows contiguous. t
+ * minus a mean is one fma: rounding the product first would lose the difference when t is near its mean.
  *
- * What depends on (g, j) alone is computed once by each work-group into a room of its own in scratch, so that it costs
- * no launch and any G and d fit; its rows are padded with 0 to whole vectors: pad = COLUMNS ceil(d / COLUMNS). */
+ * Terms that depend on (g, j) alone are computed once per work-group into its own workspace (WS_* of args.h): no extra
+ * launch, no limit on G and d. Rows of a workspace are padded with 0 to whole vectors. */
 #include "common.h"
 
-/* Computes: s_v = softmax over g of (h_v . u_g + c_g).   Shapes: s n x G, h n x d, u G x d, c 1 x G.
- * Launch: a work-group per block of `per` rows, an item per four rows.   Memory: room (d + 1) x COLUMNS for a
- * work-group: u of COLUMNS groups, transposed, then c, lanes past G repeat the last; s holds the logits when G is more
- * than that.   Order: columns rising; groups in lanes. */
+/* Computes: s_v = softmax over g of (h_v . u_g + c_g).
+ * Shapes: s n x G, h n x d, u G x d, c 1 x G.
+ * Launch: one work-group per block of block_rows rows, one work-item per TILE_ROWS rows.
+ * Memory: WS_GROUP_ASSIGN per work-group, lanes past G repeat the last group; s holds the logits when G > VEC.
+ * Order: columns ascending; groups in lanes. */
 __kernel void group_assign(__global float *s, long so, long sld, __global const float *h, long ho, long hld,
                            __global const float *u, long uo, __global const float *c, long co, uint has_c,
-                           __global float *room, long ro, uint n, uint d, uint groups, uint per) {
-    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), last = groups - 1;
-    ulong b = get_group_id(0), begin = b * per, end = min((ulong)n, begin + per);
-    __global float *ut = room + ro + (long)(b * (d + 1) * COLUMNS), *shift = ut + (long)d * COLUMNS;
-    for (uint first = 0; first < groups; first += COLUMNS) {
+                           __global float *ws, long wso, uint n, uint d, uint groups, uint block_rows) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), last = groups - 1;
+    ulong b = get_group_id(0), begin = b * block_rows, end = min((ulong)n, begin + block_rows);
+    __global float *ut = ws + wso + (long)WS_GROUP_ASSIGN(b, d, VEC), *ct = ut + (long)d * VEC;
+    for (uint first = 0; first < groups; first += VEC) {
         barrier(CLK_GLOBAL_MEM_FENCE);
-        for (uint i = me; i < (d + 1) * COLUMNS; i += size) {
-            uint g = min(first + i % COLUMNS, last), j = i / COLUMNS;
+        for (uint i = item; i < WS_GROUP_ASSIGN(1, d, VEC); i += size) {
+            uint g = min(first + i % VEC, last), j = i / VEC;
             ut[i] = j < d ? u[uo + (long)g * d + j] : has_c ? c[co + g] : 0.0f;
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
-        for (ulong v = begin + 4 * me; v < end; v += 4 * size) {
-            uint rows = (uint)min((ulong)4, end - v);
+        for (ulong v = begin + TILE_ROWS * item; v < end; v += TILE_ROWS * size) {
+            uint rows = (uint)min((ulong)TILE_ROWS, end - v);
             __global const float *a0 = h + ho + (long)v * hld, *a1 = a0 + (rows > 1 ? hld : 0),
                                  *a2 = a0 + (rows > 2 ? 2 * hld : 0), *a3 = a0 + (rows > 3 ? 3 * hld : 0), *row = ut;
-            wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+            vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
 #pragma unroll 1
-            TILE_STEPS(d, 1, COLUMNS, LOAD(row))
+            ACCUMULATE_TILE(d, 1, VEC, LOAD(row))
             __global float *out = s + so + (long)v * sld;
 #pragma unroll 1
             for (uint r = 0; r < rows; r++, out += sld) {
-                wide z = TILE_ROW(r) + LOAD(shift);
-                if (groups <= COLUMNS) {
-                    wide p = exp_wide(z - most_wide(z));
-                    p = select(p, (wide)(0.0f), LANES >= (int)groups);
-                    float sum = sum_wide(p);
-                    z = sum == 1.0f ? p : p / sum; /* one group: x / 1 need not be x */
+                vecf z = TILE_ROW(r) + LOAD(ct);
+                if (groups <= VEC) {
+                    vecf p = exp_vec(z - max_vec(z));
+                    p = select(p, (vecf)(0.0f), LANES >= (int)groups);
+                    float sum = sum_vec(p);
+                    z = sum == 1.0f ? p : p / sum; /* x / 1 may differ from x */
                 }
-                store_wide(z, out, first, groups);
+                store_vec(z, out, first, groups);
             }
         }
     }
-    barrier(CLK_GLOBAL_MEM_FENCE); /* the logits of these rows may be another item's */
-    for (ulong v = begin + me; v < end && groups > COLUMNS; v += size) {
+    barrier(CLK_GLOBAL_MEM_FENCE); /* other work-items wrote logits of these rows */
+    for (ulong v = begin + item; v < end && groups > VEC; v += size) {
         __global float *out = s + so + (long)v * sld;
-        float most = -INFINITY, sum = 0.0f;
+        float max_z = -INFINITY, sum = 0.0f;
         for (uint g = 0; g < groups; g++)
-            most = fmax(most, out[g]);
-        for (uint g = 0; g < groups; g += COLUMNS) {
-            wide p = exp_wide(load_wide(out, g, groups) - most);
-            store_wide(p, out, g, groups);
-            sum += sum_wide(select(p, (wide)(0.0f), LANES + (int)g >= (int)groups));
+            max_z = fmax(max_z, out[g]);
+        for (uint g = 0; g < groups; g += VEC) {
+            vecf p = exp_vec(load_vec(out, g, groups) - max_z);
+            store_vec(p, out, g, groups);
+            sum += sum_vec(select(p, (vecf)(0.0f), LANES + (int)g >= (int)groups));
         }
-        for (uint g = 0; g < groups; g += COLUMNS)
-            store_wide(load_wide(out, g, groups) / sum, out, g, groups);
+        for (uint g = 0; g < groups; g += VEC)
+            store_vec(load_vec(out, g, groups) / sum, out, g, groups);
     }
 }
 
-/* Mean and centred sum of t_gj over the rows begin .. end - 1 for TOGETHER groups, COLUMNS columns from j on, in
- * STATS_UNIT and its square; sg is the
- * column of s of the first, `last` how far the last is from it.   Order: rows rising in runs of 64, each centred about
- * its own mean; runs are combined after Chan. */
-typedef struct spread_of {
-    wide mean[TOGETHER], centred[TOGETHER];
-} spread_of;
+/* Mean and centred sum of squares of t_gj over the rows begin .. end - 1 for GROUPS_PER_ITEM groups and VEC columns
+ * from j, in STATS_UNIT and its square. sg is the column of s of the first group, `last` the last group relative to
+ * it; groups past it repeat it.
+ * Order: rows ascending in runs of RUN_ROWS, each centred about its own mean; runs are merged by Chan's formula. */
+typedef struct group_moments {
+    vecf mean[GROUPS_PER_ITEM], m2[GROUPS_PER_ITEM];
+} group_moments;
 
-HELPER void spread_rows(spread_of *out, __global const float *sg, long sld, uint last, __global const float *rows,
+HELPER void sum_moments(group_moments *out, __global const float *sg, long sld, uint last, __global const float *rows,
                         long hld, uint j, uint d, uint begin, uint end, uint n) {
     __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
-    EACH_GROUP out->mean[c] = out->centred[c] = (wide)(0.0f);
-    for (uint v = begin, here; v < end; v += here) {
-        here = min(64u, end - v);
+    FOR_EACH_GROUP out->mean[c] = out->m2[c] = (vecf)(0.0f);
+    for (uint v = begin, run_rows; v < end; v += run_rows) {
+        run_rows = min((uint)RUN_ROWS, end - v);
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
-        wide first = STATS_UNIT * load_inside(hw, j, d, stop), base[TOGETHER], run[TOGETHER], squares[TOGETHER];
-        EACH_GROUP {
-            base[c] = sw[min(c, last)] * first;
-            run[c] = squares[c] = (wide)(0.0f);
+        vecf first_row = STATS_UNIT * load_vec_masked(hw, j, d, stop), base[GROUPS_PER_ITEM], mean_run[GROUPS_PER_ITEM],
+             m2_run[GROUPS_PER_ITEM];
+        FOR_EACH_GROUP {
+            base[c] = sw[min(c, last)] * first_row;
+            mean_run[c] = m2_run[c] = (vecf)(0.0f);
         }
 #pragma unroll 1
-        for (uint w = 0; w < here; w++, sw += sld, hw += hld) {
-            wide x = STATS_UNIT * load_inside(hw, j, d, stop);
-            EACH_GROUP run[c] += fma((wide)(sw[min(c, last)]), x, -base[c]);
+        for (uint w = 0; w < run_rows; w++, sw += sld, hw += hld) {
+            vecf x = STATS_UNIT * load_vec_masked(hw, j, d, stop);
+            FOR_EACH_GROUP mean_run[c] += fma((vecf)(sw[min(c, last)]), x, -base[c]);
         }
-        EACH_GROUP run[c] = base[c] + run[c] / (float)here;
+        FOR_EACH_GROUP mean_run[c] = base[c] + mean_run[c] / (float)run_rows;
         sw = sg + (long)v * sld;
         hw = rows + (long)v * hld;
 #pragma unroll 1
-        for (uint w = 0; w < here; w++, sw += sld, hw += hld) {
-            wide x = STATS_UNIT * load_inside(hw, j, d, stop);
-            EACH_GROUP {
-                wide one = fma((wide)(sw[min(c, last)]), x, -run[c]);
-                squares[c] = fma(one, one, squares[c]);
+        for (uint w = 0; w < run_rows; w++, sw += sld, hw += hld) {
+            vecf x = STATS_UNIT * load_vec_masked(hw, j, d, stop);
+            FOR_EACH_GROUP {
+                vecf diff = fma((vecf)(sw[min(c, last)]), x, -mean_run[c]);
+                m2_run[c] = fma(diff, diff, m2_run[c]);
             }
         }
-        float both = count + (float)here;
-        EACH_GROUP {
-            wide delta = run[c] - out->mean[c];
-            out->mean[c] += delta * (count > 0.0f ? (float)here / both : 1.0f); /* x / x need not be 1 */
-            out->centred[c] += squares[c] + delta * delta * (count * (float)here / both);
+        float total = count + (float)run_rows;
+        FOR_EACH_GROUP {
+            vecf delta = mean_run[c] - out->mean[c];
+            out->mean[c] += delta * (count > 0.0f ? (float)run_rows / total : 1.0f); /* x / x may differ from 1 */
+            out->m2[c] += m2_run[c] + delta * delta * (count * (float)run_rows / total);
         }
-        count = both;
+        count = total;
     }
 }
 
-/* Computes: mean and centred sum of t_gj over each block, p[b][0][g][j] and p[b][1][g][j].
- * Shapes: s n x G, h n x d, p blocks x 2 x G x d.   Launch: one item per block, TOGETHER groups and COLUMNS columns. */
+/* Computes: mean p[b][0][g][j] and centred sum of squares p[b][1][g][j] of t_gj over block b.
+ * Shapes: s n x G, h n x d, p blocks x 2 x G x d (WS_TWO_ROWS).
+ * Launch: one work-item per block, GROUPS_PER_ITEM groups and VEC columns.
+ * Order: as sum_moments. */
 __kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
                                  __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
-                                 uint per) {
-    uint across = (d + COLUMNS - 1) / COLUMNS, width = (groups + TOGETHER - 1) / TOGETHER * across;
+                                 uint block_rows) {
+    uint vecs = CEIL_DIV(d, VEC), width = CEIL_DIV(groups, GROUPS_PER_ITEM) * vecs;
     ulong i = get_global_id(0), b = row_of(i, width);
     if (b >= blocks)
         return;
-    uint at = (uint)(i - b * width), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
-    spread_of out;
-    spread_rows(&out, s + so + g, sld, last, h + ho, hld, j, d, (uint)b * per, (uint)min((ulong)n, (b + 1) * per), n);
-    __global float *to = p + po + (long)((2 * b * groups + g) * d);
-    EACH_GROUP {
+    uint place = (uint)(i - b * width), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
+         last = groups - 1 - g;
+    group_moments out;
+    sum_moments(&out, s + so + g, sld, last, h + ho, hld, j, d, (uint)b * block_rows,
+                (uint)min((ulong)n, (b + 1) * block_rows), n);
+    __global float *to = p + po + (long)((WS_TWO_ROWS(b, groups) + g) * d);
+    FOR_EACH_GROUP {
         if (c <= last) {
-            store_wide(out.mean[c], to + (long)c * d, j, d);
-            store_wide(out.centred[c], to + (long)(groups + c) * d, j, d);
+            store_vec(out.mean[c], to + (long)c * d, j, d);
+            store_vec(out.m2[c], to + (long)(groups + c) * d, j, d);
         }
     }
 }
 
 /* Computes: mean and variance of t_gj, and running estimates as stats_combine (norm_blocks.cl), in one launch for few
- * rows.   Shapes: s n x G, h n x d, the others G x d.   Launch: a work-group per TOGETHER groups and COLUMNS columns;
- * an item takes `per` rows, then one adds up each group.   Memory: room 2 x TOGETHER x COLUMNS for an item: its means
- * and centred sums.   Order: as above, then items rising. */
+ * rows.
+ * Shapes: s n x G, h n x d, the others G x d.
+ * Launch: one work-group per GROUPS_PER_ITEM groups and VEC columns; a work-item covers item_rows rows, then one
+ * work-item per group merges the parts.
+ * Memory: WS_GROUP_STATS per work-item.
+ * Order: as sum_moments, then work-items ascending. */
 __kernel void group_stats_once(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
                                long rmo, __global float *rvar, long rvo, uint running, __global const float *s, long so,
-                               long sld, __global const float *h, long ho, long hld, __global float *room, long ro,
-                               uint n, uint d, uint groups, uint per, float momentum) {
-    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = (d + COLUMNS - 1) / COLUMNS;
-    uint at = (uint)get_group_id(0), g = at / across * TOGETHER, j = COLUMNS * (at % across), last = groups - 1 - g;
-    long step = 2 * TOGETHER * COLUMNS;
-    __global float *parts = room + ro + (long)at * size * step, *mine = parts + (long)me * step;
-    uint begin = (uint)min((ulong)n, (ulong)me * per), end = (uint)min((ulong)n, (ulong)begin + per);
-    spread_of part;
-    spread_rows(&part, s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
-    EACH_GROUP {
-        STORE(part.mean[c], mine + 2 * c * COLUMNS);
-        STORE(part.centred[c], mine + (2 * c + 1) * COLUMNS);
+                               long sld, __global const float *h, long ho, long hld, __global float *ws, long wso,
+                               uint n, uint d, uint groups, uint item_rows, float momentum) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(d, VEC);
+    uint place = (uint)get_group_id(0), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
+         last = groups - 1 - g;
+    long step = WS_GROUP_STATS(1, VEC);
+    __global float *parts = ws + wso + (long)place * size * step, *own = parts + (long)item * step;
+    uint begin = (uint)min((ulong)n, (ulong)item * item_rows), end = (uint)min((ulong)n, (ulong)begin + item_rows);
+    group_moments part;
+    sum_moments(&part, s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
+    FOR_EACH_GROUP {
+        STORE(part.mean[c], own + 2 * c * VEC);
+        STORE(part.m2[c], own + (2 * c + 1) * VEC);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
-    uint used = (n + per - 1) / per;
-    for (uint c = me; c < TOGETHER && c <= last; c += TOGETHER == 1 ? 1 : size) {
-        __global const float *from = parts + (long)2 * c * COLUMNS;
-        wide base = LOAD(from), shift = (wide)(0.0f), centred = shift;
+    uint used = (n + item_rows - 1) / item_rows;
+    for (uint c = item; c < GROUPS_PER_ITEM && c <= last; c += GROUPS_PER_ITEM == 1 ? 1 : size) {
+        __global const float *from = parts + (long)2 * c * VEC;
+        vecf base = LOAD(from), shift = (vecf)(0.0f), m2 = shift;
 #pragma unroll 1
         for (uint i = 0; i < used; i++)
-            shift += (float)min(per, n - i * per) * (LOAD(from + (long)i * step) - base);
-        wide all = base + shift / (float)n;
+            shift += (float)min(item_rows, n - i * item_rows) * (LOAD(from + (long)i * step) - base);
+        vecf total_mean = base + shift / (float)n;
 #pragma unroll 1
         for (uint i = 0; i < used; i++) {
-            wide away = LOAD(from + (long)i * step) - all;
-            centred += LOAD(from + (long)i * step + COLUMNS) + (float)min(per, n - i * per) * away * away;
+            vecf diff = LOAD(from + (long)i * step) - total_mean;
+            m2 += LOAD(from + (long)i * step + VEC) + (float)min(item_rows, n - i * item_rows) * diff * diff;
         }
         long to = (long)(g + c) * d;
-        store_stats(all, centred, n, mean + mo + to, var + vo + to, rmean + rmo + to, rvar + rvo + to, running,
+        store_stats(total_mean, m2, n, mean + mo + to, var + vo + to, rmean + rmo + to, rvar + rvo + to, running,
                     momentum, j, d);
     }
 }
 
-/* Computes: y = act(h (1 + lambda sum_g s_vg A_gj) + lambda b_j), A = gamma r, r = (var + eps)^-1/2,
- * b_j = sum_g (beta_gj - A_gj mean_gj).   Shapes: y and h n x d, s n x G, the others G x d; y may be h.
- * Launch: a work-group per block of `per` rows, an item per four rows and COLUMNS columns.   Memory: room (G + 1) x
- * pad for a work-group: A, then b.   Order: groups rising. */
+/* Computes: y = act(h (1 + lambda sum_g s_vg A_gj) + lambda b_j), A = gamma r, r = (var + eps)^-1/2, b_j = sum_g
+ * (beta_gj - A_gj mean_gj).
+ * Shapes: y and h n x d, s n x G, the others G x d; y may be h.
+ * Launch: one work-group per block of block_rows rows, one work-item per TILE_ROWS rows and VEC columns.
+ * Memory: WS_GROUP_APPLY per work-group.
+ * Order: groups ascending. */
 __kernel void group_apply(__global float *y, long yo, long yld, __global const float *h, long ho, long hld,
                           __global const float *s, long so, long sld, __global const float *mean, long mo,
                           __global const float *var, long vo, __global const float *gamma, long go,
-                          __global const float *beta, long bo, __global float *room, long ro, uint n, uint d,
-                          uint groups, uint per, float eps, float lambda, act_args act) {
-    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    uint across = (d + COLUMNS - 1) / COLUMNS, pad = across * COLUMNS;
-    ulong b = get_group_id(0), begin = b * per;
-    __global float *k = room + ro + (long)(b * (groups + 1) * pad), *shift = k + (long)groups * pad;
-    for (uint i = me; i < groups * across; i += size) {
-        uint g = i / across, j = COLUMNS * (i - g * across);
+                          __global const float *beta, long bo, __global float *ws, long wso, uint n, uint d,
+                          uint groups, uint block_rows, float eps, float lambda, act_args act) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    uint vecs = CEIL_DIV(d, VEC), d_pad = vecs * VEC;
+    ulong block = get_group_id(0), begin = block * block_rows;
+    __global float *coef = ws + wso + (long)WS_GROUP_APPLY(block, groups, d_pad), *bias = coef + (long)groups * d_pad;
+    for (uint i = item; i < groups * vecs; i += size) {
+        uint g = i / vecs, j = VEC * (i - g * vecs);
         long at = (long)g * d;
-        STORE(load_wide(gamma + go + at, j, d) * inverse_root(load_wide(var + vo + at, j, d), eps), k + (long)g * pad + j);
+        STORE(load_vec(gamma + go + at, j, d) * inv_std(load_vec(var + vo + at, j, d), eps),
+              coef + (long)g * d_pad + j);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
-    for (uint i = me; i < across; i += size) {
-        uint j = COLUMNS * i;
-        wide sum = (wide)(0.0f);
+    for (uint i = item; i < vecs; i += size) {
+        uint j = VEC * i;
+        vecf sum = (vecf)(0.0f);
         for (uint g = 0; g < groups; g++)
-            sum += load_wide(beta + bo + (long)g * d, j, d) -
-                   LOAD(k + (long)g * pad + j) * load_wide(mean + mo + (long)g * d, j, d);
-        STORE(lambda * sum, shift + j);
+            sum += load_vec(beta + bo + (long)g * d, j, d) -
+                   LOAD(coef + (long)g * d_pad + j) * load_vec(mean + mo + (long)g * d, j, d);
+        STORE(lambda * sum, bias + j);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
-    ulong end = min((ulong)n, begin + per), tiles = (end - begin + 3) / 4 * across;
-    for (ulong i = me; i < tiles; i += size) {
-        ulong down = row_of(i, across), v = begin + 4 * down;
-        uint j = COLUMNS * (uint)(i - down * across), rows = (uint)min((ulong)4, end - v);
+    ulong end = min((ulong)n, begin + block_rows), tiles = CEIL_DIV(end - begin, TILE_ROWS) * vecs;
+    for (ulong i = item; i < tiles; i += size) {
+        ulong down = row_of(i, vecs), v = begin + TILE_ROWS * down;
+        uint j = VEC * (uint)(i - down * vecs), rows = (uint)min((ulong)TILE_ROWS, end - v);
         __global const float *a0 = s + so + (long)v * sld, *a1 = a0 + (rows > 1 ? sld : 0),
-                             *a2 = a0 + (rows > 2 ? 2 * sld : 0), *a3 = a0 + (rows > 3 ? 3 * sld : 0), *row = k + j;
-        wide c0 = (wide)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-        TILE_STEPS(groups, 1, pad, LOAD(row))
-        if (WHOLE_TILE(rows) && !act.drop) {
+                             *a2 = a0 + (rows > 2 ? 2 * sld : 0), *a3 = a0 + (rows > 3 ? 3 * sld : 0), *row = coef + j;
+        vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+        ACCUMULATE_TILE(groups, 1, d_pad, LOAD(row))
+        if (FULL_TILE(rows) && !act.drop) {
             __global const float *from = h + ho + (long)v * hld;
-            wide x0 = load_wide(from, j, d), x1 = load_wide(from + hld, j, d), x2 = load_wide(from + 2 * hld, j, d),
-                 x3 = load_wide(from + 3 * hld, j, d), more = LOAD(shift + j);
-            c0 = act_wide(x0 + fma(lambda * x0, c0, more), 0, act);
-            c1 = act_wide(x1 + fma(lambda * x1, c1, more), 0, act);
-            c2 = act_wide(x2 + fma(lambda * x2, c2, more), 0, act);
-            c3 = act_wide(x3 + fma(lambda * x3, c3, more), 0, act);
+            vecf x0 = load_vec(from, j, d), x1 = load_vec(from + hld, j, d), x2 = load_vec(from + 2 * hld, j, d),
+                 x3 = load_vec(from + 3 * hld, j, d), b = LOAD(bias + j);
+            c0 = act_vec(x0 + fma(lambda * x0, c0, b), 0, act);
+            c1 = act_vec(x1 + fma(lambda * x1, c1, b), 0, act);
+            c2 = act_vec(x2 + fma(lambda * x2, c2, b), 0, act);
+            c3 = act_vec(x3 + fma(lambda * x3, c3, b), 0, act);
             store_tile(c0, c1, c2, c3, y + yo + (long)v * yld, yld, rows, j, d);
             continue;
         }
         for (uint r = 0; r < rows; r++, v++) {
-            wide x = load_wide(h + ho + (long)v * hld, j, d);
-            store_wide(act_wide(x + fma(lambda * x, TILE_ROW(r), LOAD(shift + j)), v * d + j, act),
-                       y + yo + (long)v * yld, j, d);
+            vecf x = load_vec(h + ho + (long)v * hld, j, d);
+            store_vec(act_vec(x + fma(lambda * x, TILE_ROW(r), LOAD(bias + j)), v * d + j, act), y + yo + (long)v * yld,
+                      j, d);
         }
     }
 }

@@ -1,10 +1,11 @@
-/* optim.cl - the optimiser, over all parameters in one launch. */
+/* optim.cl - Adam over all parameters in one launch. */
 #include "common.h"
 
 /* Computes: g' = g + decay w; m = beta1 m + (1 - beta1) g'; v = beta2 v + (1 - beta2) g'^2;
- * w -= lr (m / correct1) / (sqrt(v / correct2) + eps), correct = 1 - beta^step from the host. A second moment
- * that overflows would freeze its weight: the weight becomes NaN, and the next loss with it.
- * Shapes: all 1 x len.   Launch: one item per parameter. */
+ *   w -= lr (m / correct1) / (sqrt(v / correct2) + eps), correct = 1 - beta^step from the host.
+ *   An overflowing second moment would freeze its weight: the weight becomes NaN, and so does the next loss.
+ * Shapes: all 1 x len.
+ * Launch: one work-item per parameter. */
 __kernel void adam(__global float *w, long wo, __global float *m, long mo, __global float *v, long vo,
                    __global const float *g, long go, ulong len, float lr, float beta1, float beta2, float eps,
                    float decay, float correct1, float correct2) {

@@ -1,4 +1,4 @@
-# compiler.cmake - CMake asks $CC when a tree is configured first and never again: a CC that changed since is noticed here.
+# compiler.cmake - CMake reads $CC only when a tree is first configured: warns when CC has changed since then.
 if(NOT DEFINED CACHE{FATHOM_CC})
     set(FATHOM_CC "$ENV{CC}" CACHE INTERNAL "CC when this tree was configured first")
 elseif(NOT "$ENV{CC}" STREQUAL "" AND NOT "$ENV{CC}" STREQUAL "${FATHOM_CC}")

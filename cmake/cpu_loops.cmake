@@ -1,6 +1,6 @@
 # The hot loops of the CPU back end are compiled once per instruction set and
-# all end up in libfathom: the binary runs on any x86-64 and picks a table at
-# start. CPU_ISA is the suffix of a copy's names; off x86-64 there is only base.
+# all linked into libfathom: the binary runs on any x86-64 and selects a table at
+# start. CPU_ISA is the suffix of a copy's names; other machines have only base.
 file(GLOB LOOP_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/backend/cpu/loops/*.c)
 if(NOT LOOP_SOURCES)
     return()

@@ -1,5 +1,5 @@
-# dependencies.cmake - the libraries of libfathom. What is missing is reported by its Debian package, all at once.
-# need(FOUND PACKAGE WHAT): remembers the package where FOUND is not true.
+# dependencies.cmake - the libraries of libfathom. Reports all missing ones together, with their Debian packages.
+# need(FOUND PACKAGE WHAT): adds the package to the missing ones unless FOUND.
 set(FATHOM_MISSING "")
 macro(need found package what)
     if(NOT ${found})
@@ -17,7 +17,7 @@ if(CMAKE_C_COMPILER_ID MATCHES Clang)
 else()
     need(OpenMP_C_FOUND "gcc (its libgomp)" "OpenMP")
 endif()
-# One module each, so that the missing one is known; READERS holds all but OpenBLAS.
+# Searched one by one, to name the missing ones; READERS is all but OpenBLAS.
 set(modules openblas:libopenblas-dev libzip:libzip-dev zlib:zlib1g-dev libcjson:libcjson-dev
     libcurl:libcurl4-openssl-dev libcrypto:libssl-dev)
 set(READERS_MODULES "")

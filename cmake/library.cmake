@@ -1,6 +1,6 @@
-# The library as others see it: libfathom.so with a SONAME and only fathom_ names, and libfathom.a, one object whose own
-# names are hidden too, so that a static program may have a `fail` or a `json_new` of its own.
-# (Tests and the command link the target `fathom`, the same objects with everything to be seen.)
+# The installed library: libfathom.so with a SONAME and only fathom_ symbols, and libfathom.a, one object whose internal
+# symbols are hidden, too, so that a static program may define its own `fail` or `json_new`.
+# (Tests and the command link the target `fathom`, the same objects with all symbols visible.)
 set(FATHOM_OBJECTS $<TARGET_OBJECTS:fathom>)
 foreach(isa base avx2 avx512)
     if(TARGET cpu_loops_${isa})
@@ -27,7 +27,7 @@ add_custom_command(OUTPUT ${FATHOM_ARCHIVE}
     COMMAND ${CMAKE_AR} rcs ${FATHOM_ARCHIVE} ${PROJECT_BINARY_DIR}/static/fathom.o
     DEPENDS ${FATHOM_OBJECTS} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Joining libfathom.a")
 add_custom_target(fathom_archive ALL DEPENDS ${FATHOM_ARCHIVE})
-# Makefiles know an object only as a file: these targets make it.
+# Makefiles know an object only as a file: these targets build it.
 add_dependencies(fathom_archive fathom)
 foreach(isa base avx2 avx512)
     if(TARGET cpu_loops_${isa})

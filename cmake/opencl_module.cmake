@@ -1,7 +1,7 @@
-# fathom_opencl.so: the OpenCL back end as a module that lies beside the command
-# and is loaded at run time, so that a machine without an OpenCL loader still
-# runs everything on the CPU. It gets host services through a table and links
-# no symbol of libfathom; --no-undefined proves that at every link without sanitizers.
+# fathom_opencl.so: the OpenCL back end as a module beside the command, loaded at
+# run time, so that a machine without an OpenCL loader runs everything on the CPU.
+# It gets host services through a table and links no symbol of libfathom;
+# --no-undefined checks that at every link without sanitizers.
 file(GLOB OPENCL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/backend/opencl/*.c)
 if(NOT OPENCL_SOURCES)
     return()
@@ -16,7 +16,7 @@ if(NOT OPENCL_LOADER_FOUND OR NOT CLBLAST_FOUND)
     return()
 endif()
 
-# cl/embed.cmake writes OUTPUT, a C file holding the text of every cl/*.cl and cl/*.h.
+# cl/embed.cmake writes OUTPUT, a C file with the text of every cl/*.cl and cl/*.h.
 file(GLOB KERNEL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cl/*.cl ${PROJECT_SOURCE_DIR}/cl/*.h)
 set(EMBEDDED_KERNELS)
 if(EXISTS ${PROJECT_SOURCE_DIR}/cl/embed.cmake)

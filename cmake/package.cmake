@@ -1,7 +1,7 @@
 # `cpack --config build/CPackConfig.cmake`: Debian packages, one for each component of cmake/install.cmake:
 #   fathom          the command, its manual      libfathom0     the shared library
 #   libfathom-dev   header, libfathom.a, .pc    fathom-opencl  the OpenCL module, which only recommends drivers
-# lintian is content but for what cmake/package/*.lintian-overrides explain (tests/test_package.sh).
+# lintian reports nothing except what cmake/package/*.lintian-overrides explain (tests/package_debian.sh).
 set(FATHOM_CONTACT "The fathom developers <fathom@fathom.invalid>" CACHE STRING "Maintainer of the packages")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fathom)
@@ -56,14 +56,14 @@ Lets fathom and libfathom compute on OpenCL devices of any vendor. The
 driver of the device comes from its own package.")
 endif()
 
-# Runs ldconfig after the library came or went.
+# Runs ldconfig after the library was installed or removed.
 file(WRITE ${PROJECT_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
 file(WRITE ${PROJECT_BINARY_DIR}/package/shlibs
     "libfathom ${soname} libfathom${soname} (>= ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
     ${PROJECT_BINARY_DIR}/package/triggers ${PROJECT_BINARY_DIR}/package/shlibs)
 
-# Each package says under which licence it is and what changed.
+# Each package contains its licence and changelog.
 configure_file(cmake/package/changelog.in ${PROJECT_BINARY_DIR}/package/changelog @ONLY)
 if(GZIP)
     execute_process(COMMAND ${GZIP} -9nfk ${PROJECT_BINARY_DIR}/package/changelog)

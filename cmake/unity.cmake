@@ -1,6 +1,11 @@
-# unity.cmake - Unity (ThrowTheSwitch), the test framework. It is looked for in UNITY_ROOT (a folder with unity.c, which
-# `./quickstart` provides) and as an installed CMake package; it is downloaded only with -DFATHOM_FETCH_UNITY=ON.
-# Sets the default of FATHOM_TESTS; add_unity() makes the target `unity_framework`.
+# unity.cmake - Unity (ThrowTheSwitch), the test framework. CMake searches UNITY_ROOT (a folder with unity.c, which
+# `./quickstart` provides), then installed CMake packages; it downloads Unity only with -DFATHOM_FETCH_UNITY=ON.
+# Sets FATHOM_TESTS: off inside another project; else ON where Unity is found; -DFATHOM_TESTS=ON without Unity is an error.
+# add_unity() defines the target `unity_framework`.
+if(NOT PROJECT_IS_TOP_LEVEL)
+    set(FATHOM_TESTS OFF) # for this folder and below; the cache of the outer project stays as it is
+    return()
+endif()
 set(UNITY_ROOT "$ENV{UNITY_ROOT}" CACHE PATH "Folder that holds Unity's unity.c and unity.h")
 option(FATHOM_FETCH_UNITY "Download Unity where it is not found" OFF)
 
@@ -11,7 +16,7 @@ if(UNITY_ROOT)
         message(FATAL_ERROR "UNITY_ROOT=${UNITY_ROOT} holds no unity.c: correct it, or clear it with -DUNITY_ROOT=")
     endif()
     set(FATHOM_UNITY folder)
-elseif(PROJECT_IS_TOP_LEVEL OR FATHOM_TESTS)
+else()
     find_package(unity CONFIG QUIET)
     if(TARGET unity::framework)
         set(FATHOM_UNITY package)
@@ -20,15 +25,15 @@ elseif(PROJECT_IS_TOP_LEVEL OR FATHOM_TESTS)
     endif()
 endif()
 
-if(PROJECT_IS_TOP_LEVEL AND FATHOM_UNITY)
+if(FATHOM_UNITY)
     option(FATHOM_TESTS "Build the tests" ON)
 elseif(NOT DEFINED FATHOM_TESTS)
-    set(FATHOM_TESTS OFF) # not in the cache: a later call may name Unity
+    set(FATHOM_TESTS OFF) # not cached: a later call may name Unity
 endif()
 if(FATHOM_TESTS AND NOT FATHOM_UNITY)
     message(FATAL_ERROR "FATHOM_TESTS=ON needs the test framework Unity, which is not found. `./quickstart test` provides "
         "it; else -DUNITY_ROOT=FOLDER with its unity.c, or -DFATHOM_FETCH_UNITY=ON to download it.")
-elseif(PROJECT_IS_TOP_LEVEL AND NOT FATHOM_TESTS)
+elseif(NOT FATHOM_TESTS)
     message(STATUS "fathom: the tests are not built; `./quickstart test` builds and runs them")
 endif()
 

@@ -1,4 +1,4 @@
-# recipes.cmake - puts the text of data/recipes/*.recipe into the library as the table lab_builtins, so that nothing has
+# recipes.cmake - puts the text of data/recipes/*.recipe into the library as the table builtin_recipes, so that nothing has
 # to be found at run time. Included by CMakeLists.txt after the library.
 set(table "")
 foreach(name table1 table2 depth grid)
@@ -12,8 +12,8 @@ foreach(name table1 table2 depth grid)
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/embedded/recipes.c @ONLY CONTENT
 "/* made from data/recipes by data/recipes.cmake */
-#include \"lab/recipe.h\"
-const lab_builtin lab_builtins[] = {
+#include \"sweep/recipe.h\"
+const builtin_recipe builtin_recipes[] = {
 @table@    {NULL, NULL},
 };
 ")

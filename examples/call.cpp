@@ -1,5 +1,4 @@
-// call.cpp - the library from C++: handles that close themselves, statuses that become exceptions, a lambda as
-// callback.
+// call.cpp - the library from C++: handles as unique_ptr, errors as exceptions, a lambda as callback.
 //     c++ -std=c++14 call.cpp $(pkg-config --cflags --libs fathom) -o call && ./call
 #include <fathom/fathom.h>
 
@@ -17,9 +16,9 @@ void check(fathom_status status) {
 
 template <class T> using handle = std::unique_ptr<T, void (*)(T *)>;
 
-handle<fathom_device> open_device(const char *word) {
+handle<fathom_device> open_device(const char *selector) {
     fathom_device *device = nullptr;
-    check(fathom_device_open(&device, word, nullptr));
+    check(fathom_device_open(&device, selector, nullptr));
     return {device, fathom_device_close};
 }
 

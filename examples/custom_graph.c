@@ -1,5 +1,5 @@
-/* custom_graph.c - a graph of the caller's own: CSR, dense features and labels that are used where they lie, without a
- * copy. The two halves of a chain of nodes are told apart by a weak hint at every third node.
+/* custom_graph.c - a graph from the caller's arrays: CSR, dense features and labels, used without a copy. The network
+ * classifies the two halves of a chain of nodes from a weak signal at every third node.
  *     cc custom_graph.c $(pkg-config --cflags --libs fathom) -o custom_graph && ./custom_graph */
 #include <fathom/fathom.h>
 #include <stdio.h>

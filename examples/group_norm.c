@@ -1,5 +1,5 @@
-/* group_norm.c - group normalisation by itself, on the caller's own arrays: forward, backward, and a check of the
- * gradient by a finite difference. This is all another framework needs.
+/* group_norm.c - group normalisation alone, on the caller's arrays: forward, backward, and a check of the gradient by a
+ * finite difference, as another framework would call it.
  *     cc group_norm.c $(pkg-config --cflags --libs fathom) -lm -o group_norm && ./group_norm */
 #include <fathom/fathom.h>
 #include <math.h>
@@ -9,7 +9,7 @@ enum { N = 200, D = 8, G = 4 };
 static float x[N * D], y[N * D], gx[N * D], gy[N * D];
 static float gamma_[G * D], beta[G * D], u[G * D], mean[G * D], var[G * D], ggamma[G * D];
 
-/* A number from 0 to 1 that depends on i alone. */
+/* A pseudo-random number from 0 to 1, a function of i. */
 static float noise(int i) { return (float)fmod(fabs(sin(i * 12.9898) * 43758.5453), 1.0); }
 
 /* The loss is the sum of gy * y, so that dloss/dy = gy. */

@@ -1,5 +1,5 @@
-/* measure.c - how over-smoothed are embeddings that somebody else made? Here they are made worse step by step: in each
- * step every node becomes the mean of itself and its two neighbours on a ring, as a deep network does it.
+/* measure.c - over-smoothing of given embeddings. They are smoothed step by step, as by a deep network: each step replaces
+ * every node by the mean of itself and its two neighbours on a ring.
  *     cc measure.c $(pkg-config --cflags --libs fathom) -o measure && ./measure */
 #include <fathom/fathom.h>
 #include <stdio.h>

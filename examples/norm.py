@@ -1,5 +1,5 @@
-# norm.py - group normalisation from Python by ctypes: numpy arrays go in and come out, and nothing is copied. Checked
-# against the definition, which needs the n x G x d array that the library never makes.
+# norm.py - group normalisation from Python by ctypes, on numpy arrays without a copy. Checked against the definition, which
+# needs the n x G x d array that the library never allocates.
 #     python3 norm.py [path of libfathom.so.0]
 import ctypes as c
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 
 lib = c.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libfathom.so.0")
 lib.fathom_last_error.restype = c.c_char_p
-floats = np.ctypeslib.ndpointer(dtype=np.float32, flags="C_CONTIGUOUS")  # passes the address, and refuses anything else
+floats = np.ctypeslib.ndpointer(dtype=np.float32, flags="C_CONTIGUOUS")  # passes the address, refuses other types
 lib.fathom_norm_forward.argtypes = [c.c_void_p, floats, floats, c.c_int64, c.c_void_p, c.c_int]
 lib.fathom_norm_backward.argtypes = [c.c_void_p, floats, c.c_void_p, floats, floats, c.c_int64, c.c_void_p]
 

@@ -1,5 +1,5 @@
-/* train.c - trains a deep network with group normalisation, shows every tenth epoch, stops when it is good enough,
- * saves the model, loads it again and predicts. cc train.c $(pkg-config --cflags --libs fathom) -o train && ./train */
+/* train.c - trains a deep network with group normalisation, prints every tenth epoch, stops at a validation accuracy, saves
+ * the model, loads it again and predicts. cc train.c $(pkg-config --cflags --libs fathom) -o train && ./train */
 #include <fathom/fathom.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -50,7 +50,7 @@ class Worker:
 
     def answer(self):
         line = self.process.stdout.readline()
-        return json.loads(line) if line else sys.exit("compare: the worker ended; its message stands above")
+        return json.loads(line) if line else sys.exit("compare: the worker ended; see its message above")
 
     def turn(self, keep, seconds):
         self.process.stdin.write(f"{self.epochs}\n")

@@ -1,7 +1,8 @@
-/* data.c - data sets of the public header: from files, from the caller's arrays, and looking into them. */
+/* data.c - fathom_data: from files, from the caller's arrays, and views of its arrays. */
 #include <stdio.h>
 
 #include "api/handles.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 fathom_status fathom_data_options_init(fathom_data_options *options, size_t size) {
@@ -19,13 +20,13 @@ static data_options options_of(const fathom_data_options *o) {
                           .without_split = o->without_split != 0};
 }
 
-/* From a name, or from arrays. */
+/* From a name or path, or from arrays. */
 static fathom_status make(fathom_data **data, const char *name, const fathom_arrays *arrays,
                           const fathom_data_options *given) {
     fathom_data_options o;
     fathom_data *made = NULL;
     fathom_status status;
-    double start = api_seconds();
+    double start = clock_seconds();
     TRY(fathom_data_options_init(&o, sizeof o));
     TRY(api_take(&o, sizeof o, given, "options"));
     if (o.normalise < FATHOM_FEATURE_NORM_NONE || o.normalise > FATHOM_FEATURE_NORM_AUTO)
@@ -37,13 +38,13 @@ static fathom_status make(fathom_data **data, const char *name, const fathom_arr
         TRY_OUT(data_from_arrays(&made->set, arrays, &options, o.keep_references != 0));
     else
         TRY_OUT(data_load(&made->set, name, &options));
-    TRY_OUT(mem_text(&made->given, arrays ? made->set->name : name));
+    TRY_OUT(mem_strdup(&made->given, arrays ? made->set->name : name));
     if (o.features)
-        TRY_OUT(mem_text(&made->features, o.features));
+        TRY_OUT(mem_strdup(&made->features, o.features));
     if (o.labels)
-        TRY_OUT(mem_text(&made->labels, o.labels));
+        TRY_OUT(mem_strdup(&made->labels, o.labels));
     made->missing_rate = o.missing_rate;
-    made->load_s = api_seconds() - start;
+    made->load_s = clock_seconds() - start;
 out:
     if (status == FATHOM_OK)
         *data = made;

@@ -1,10 +1,11 @@
-/* device.c - devices of the public header: opening, listing, describing, and the lock of a handle. */
+/* device.c - fathom_device: opening, listing, properties, and the lock of a handle. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handles.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 struct fathom_device_list {
@@ -18,7 +19,7 @@ void api_give_device(fathom_device_info *to, const be_info *from) {
     fathom_device_info info = {.memory_bytes = from->memory_bytes,
                                .max_alloc_bytes = from->max_alloc_bytes,
                                .compute_units = from->compute_units};
-    snprintf(info.word, sizeof info.word, "%s", from->word);
+    snprintf(info.word, sizeof info.word, "%s", from->selector);
     snprintf(info.backend, sizeof info.backend, "%s", from->backend);
     snprintf(info.type, sizeof info.type, "%s", be_kind_name(from->kind));
     snprintf(info.name, sizeof info.name, "%s", from->name);
@@ -54,10 +55,10 @@ static fathom_status make_lock(pthread_mutex_t *lock) {
     return good ? FATHOM_OK : fail(FATHOM_MEMORY, "the lock of a device cannot be made");
 }
 
-static bool is_auto(const char *word) {
+static bool is_auto(const char *selector) {
     const char *from_environment = getenv("FATHOM_DEVICE");
-    word = word ? word : from_environment && *from_environment ? from_environment : "auto";
-    return strcmp(word, "auto") == 0;
+    selector = selector ? selector : from_environment && *from_environment ? from_environment : "auto";
+    return strcmp(selector, "auto") == 0;
 }
 
 fathom_status api_ready(fathom_device *device, const train_use *use) {
@@ -77,20 +78,20 @@ fathom_status api_ready(fathom_device *device, const train_use *use) {
     return status;
 }
 
-fathom_status api_open(fathom_device **device, const char *word, const be_options *how) {
+fathom_status api_open(fathom_device **device, const char *selector, const be_options *how) {
     fathom_device *made = NULL;
     fathom_status status;
-    double start = api_seconds();
+    double start = clock_seconds();
     TRY(mem_new(&made, 1, 1, sizeof *made, "device handle"));
     TRY_OUT(make_lock(&made->lock));
-    status = be_open(&made->dev, word, how);
+    status = be_open(&made->dev, selector, how);
     if (status != FATHOM_OK) {
         pthread_mutex_destroy(&made->lock);
         goto out;
     }
     made->threads = how->threads;
-    made->automatic = is_auto(word);
-    made->open_s = api_seconds() - start;
+    made->automatic = is_auto(selector);
+    made->open_s = clock_seconds() - start;
     *device = made;
     return FATHOM_OK;
 out:

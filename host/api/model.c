@@ -1,4 +1,4 @@
-/* model.c - networks of the public header: weights on the host, saved, loaded and run on any device. */
+/* model.c - fathom_model: weights on the host, saved, loaded and evaluated on any device. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "core/mem.h"
 #include "train/checkpoint.h"
 
-/* A model of `config` whose weights are still to be written. */
+/* Allocates a model of `config`; the weights are not set. */
 static fathom_status make(fathom_model **model, const nn_config *config, const nn_shape *shape, train_preset preset) {
     fathom_model *made = NULL;
     fathom_status status;
@@ -28,7 +28,7 @@ out:
 
 fathom_status api_model_from(fathom_model **model, const nn_model *trained, train_preset preset) {
     TRY(make(model, nn_model_config(trained), nn_model_shape(trained), preset));
-    fathom_status status = nn_get((*model)->weights, trained, NN_WEIGHTS);
+    fathom_status status = nn_get_block((*model)->weights, trained, NN_WEIGHTS);
     if (status != FATHOM_OK) {
         fathom_model_free(*model);
         *model = NULL;
@@ -50,21 +50,12 @@ fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info
     NEED(model);
     NEED(info);
     CHECK(info);
-    const nn_config *c = nn_model_config(model->plan);
-    fathom_model_info full = {.model = (int32_t)c->model,
-                              .norm = (int32_t)c->norm,
-                              .layers = c->layers,
-                              .hidden = c->hidden,
-                              .groups = c->groups,
-                              .features = model->features,
+    fathom_model_info full = {.features = model->features,
                               .classes = model->classes,
                               .parameters = nn_model_bytes(model->plan)->parameters,
-                              .lambda = c->lambda,
-                              .alpha = c->alpha,
-                              .theta = c->theta,
-                              .assignment_bias = c->assign_bias,
                               .feature_norm = data_norm_public(model->origin.feature_norm),
                               .missing_rate = model->origin.missing_rate};
+    api_info_from_config(&full, nn_model_config(model->plan));
     api_give(info, &full, sizeof full);
     return FATHOM_OK;
 }
@@ -80,8 +71,8 @@ fathom_status fathom_model_save(const fathom_model *model, const char *path) {
 
 fathom_status fathom_load_options_init(fathom_load_options *options, size_t size) {
     nn_config unknown = checkpoint_unknown();
-    fathom_load_options defaults = {
-        .model = -1, .norm = -1, .lambda = unknown.lambda, .alpha = unknown.alpha, .theta = unknown.theta};
+    fathom_load_options defaults = {0};
+    api_load_options_from_config(&defaults, &unknown);
     return api_init(options, size, &defaults, sizeof defaults, __func__);
 }
 
@@ -90,14 +81,7 @@ static fathom_status config_of(nn_config *config, const fathom_load_options *o) 
     TRY(api_check_kinds(o->model, o->norm, -1));
     if (o->layers < 0)
         return fail(FATHOM_USAGE, "layers is %" PRId64 "; give the depth, or 0 when the file says it", o->layers);
-    if (o->model >= 0)
-        config->model = (nn_conv_kind)o->model;
-    if (o->norm >= 0)
-        config->norm = (nn_norm_kind)o->norm;
-    config->layers = o->layers;
-    config->lambda = o->lambda;
-    config->alpha = o->alpha;
-    config->theta = o->theta;
+    api_config_from_load_options(config, o);
     return FATHOM_OK;
 }
 
@@ -140,7 +124,7 @@ fathom_status fathom_model_load(fathom_model **model, const char *path, const fa
     return status == FATHOM_DATA || status == FATHOM_USAGE ? fail_prefix(status, "%s: ", path) : status;
 }
 
-/* ---- running ---- */
+/* ---- evaluation ---- */
 
 static fathom_status check_fit(const fathom_model *model, const data_set *set) {
     TRY(data_need_features(set));
@@ -152,7 +136,7 @@ static fathom_status check_fit(const fathom_model *model, const data_set *set) {
     return FATHOM_OK;
 }
 
-/* The network on the device, and one pass in evaluation. */
+/* Uploads the network and runs one pass in evaluation mode. */
 static fathom_status evaluate(train_scores *scores, const fathom_model *model, be_device *dev, const data_set *set,
                               metrics_definition definition, bool measure) {
     nn_input *input = NULL;
@@ -161,7 +145,7 @@ static fathom_status evaluate(train_scores *scores, const fathom_model *model, b
     fathom_status status;
     TRY_OUT(nn_input_make(&input, dev, set, config->model));
     TRY_OUT(nn_model_make(&network, config, input));
-    TRY_OUT(nn_put(network, NN_WEIGHTS, model->weights));
+    TRY_OUT(nn_set_block(network, NN_WEIGHTS, model->weights));
     TRY_OUT(measure ? train_evaluate(scores, network, set, dev, definition) : train_score(scores, network, set, dev));
 out:
     nn_model_free(network);

@@ -1,10 +1,10 @@
-/* norm.c - a normalisation by itself in the public header; the work is in nn/norm_alone.c. */
+/* norm.c - a normalisation by itself in the public header; the work is in nn/standalone_norm.c. */
 #include "api/handles.h"
 #include "core/mem.h"
-#include "nn/norm_alone.h"
+#include "nn/standalone_norm.h"
 
 struct fathom_norm {
-    nn_alone *alone;
+    nn_standalone_norm *alone;
     fathom_device *device;
 };
 
@@ -14,6 +14,7 @@ fathom_status fathom_norm_options_init(fathom_norm_options *options, size_t size
 }
 
 fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const fathom_norm_options *options) {
+    static const char *const names[] = {NN_NORM_LIST(NN_NAME) NULL};
     fathom_norm_options o;
     fathom_norm *made = NULL;
     NEED(norm);
@@ -22,8 +23,8 @@ fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const 
     NEED(options);
     TRY(fathom_norm_options_init(&o, sizeof o));
     TAKE(o, options);
-    if (o.kind <= FATHOM_NORM_NONE || o.kind > FATHOM_NORM_GROUP)
-        return api_fail_kind("kind", o.kind, FATHOM_NORM_BATCH, (const char *const[]){"batch", "pair", "group", NULL});
+    if (o.kind <= FATHOM_NORM_NONE || o.kind >= NN_NORM_COUNT)
+        return api_fail_kind("kind", o.kind, FATHOM_NORM_BATCH, names + FATHOM_NORM_BATCH);
     nn_config config = {.model = NN_GCN,
                         .norm = (nn_norm_kind)o.kind,
                         .layers = 1,
@@ -34,7 +35,7 @@ fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const 
     TRY(mem_new(&made, 1, 1, sizeof *made, "norm handle"));
     made->device = device;
     api_lock(device);
-    fathom_status status = nn_alone_make(&made->alone, device->dev, &config, o.width);
+    fathom_status status = nn_standalone_norm_make(&made->alone, device->dev, &config, o.width);
     api_unlock(device);
     if (status == FATHOM_OK)
         *norm = made;
@@ -47,39 +48,39 @@ void fathom_norm_free(fathom_norm *norm) {
     if (!norm)
         return;
     api_lock(norm->device);
-    nn_alone_free(norm->alone);
+    nn_standalone_norm_free(norm->alone);
     api_unlock(norm->device);
     mem_free(norm);
 }
 
-static fathom_status weights_of(nn_alone_weights *to, const fathom_norm_weights *weights) {
+static fathom_status weights_of(nn_norm_weights *to, const fathom_norm_weights *weights) {
     fathom_norm_weights w = {0};
     TAKE(w, weights);
-    *to = (nn_alone_weights){.gamma = w.weight,
-                             .beta = w.bias,
-                             .u = w.lin_weight,
-                             .c = w.lin_bias,
-                             .rmean = w.running_mean,
-                             .rvar = w.running_var};
+    *to = (nn_norm_weights){.gamma = w.weight,
+                            .beta = w.bias,
+                            .u = w.lin_weight,
+                            .c = w.lin_bias,
+                            .rmean = w.running_mean,
+                            .rvar = w.running_var};
     return FATHOM_OK;
 }
 
 fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, int64_t rows,
                                   const fathom_norm_weights *weights, int training) {
-    nn_alone_weights w;
+    nn_norm_weights w;
     NEED(norm);
     NEED(y);
     NEED(x);
     TRY(weights_of(&w, weights));
     api_lock(norm->device);
-    fathom_status status = nn_alone_forward(norm->alone, y, x, rows, &w, training != 0);
+    fathom_status status = nn_standalone_norm_forward(norm->alone, y, x, rows, &w, training != 0);
     api_unlock(norm->device);
     return status;
 }
 
 fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_norm_gradients *gradients,
                                    const float *gy, const float *x, int64_t rows, const fathom_norm_weights *weights) {
-    nn_alone_weights w;
+    nn_norm_weights w;
     fathom_norm_gradients g = {0};
     NEED(norm);
     NEED(gx);
@@ -87,9 +88,9 @@ fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_no
     NEED(x);
     TRY(weights_of(&w, weights));
     TAKE(g, gradients);
-    nn_alone_gradients to = {.gamma = g.weight, .beta = g.bias, .u = g.lin_weight, .c = g.lin_bias};
+    nn_norm_gradients to = {.gamma = g.weight, .beta = g.bias, .u = g.lin_weight, .c = g.lin_bias};
     api_lock(norm->device);
-    fathom_status status = nn_alone_backward(norm->alone, gx, &to, gy, x, rows, &w);
+    fathom_status status = nn_standalone_norm_backward(norm->alone, gx, &to, gy, x, rows, &w);
     api_unlock(norm->device);
     return status;
 }

@@ -1,7 +1,8 @@
-/* structs.c - structures that begin with their size, so that programs built with an older header go on working. */
+/* structs.c - size-prefixed structures (programs built with an older header keep working), and the one converter
+ * between fathom.h and the list of settings. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/handles.h"
 
@@ -69,8 +70,63 @@ fathom_status api_check_kinds(int model, int norm, int lowest) {
     return FATHOM_OK;
 }
 
-double api_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+/* ---- settings ---- */
+
+_Static_assert((int)FATHOM_PRESET_AUTHORS == TRAIN_AUTHORS && (int)FATHOM_PRESET_PAPER == TRAIN_PAPER &&
+                   (int)FATHOM_PRESET_PYG == TRAIN_PYG,
+               "fathom_preset is train_preset");
+
+#define COPY_INT(to, from) to = from;
+#define COPY_REAL(to, from) to = from;
+#define COPY_CHOICE(to, from) memcpy(&(to), &(from), sizeof(to)); /* an enum and an int32_t */
+_Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4,
+               "copied as int32_t");
+
+void api_options_from_config(fathom_train_options *o, const train_config *c) {
+#define X(name, kind, member, ...) COPY_##kind(o->name, c->member)
+    SETTINGS_ALL(X);
+#undef X
+    o->lambda_auto = c->lambda_from == TRAIN_LAMBDA_AUTO;
+    if (o->lambda_auto)
+        o->lambda = NAN;
+    o->seed = c->seed;
+}
+
+void api_config_from_options(train_config *c, const fathom_train_options *o) {
+#define X(name, kind, member, ...) COPY_##kind(c->member, o->name)
+    SETTINGS_ALL(X);
+#undef X
+    c->lambda_from = o->lambda_auto ? TRAIN_LAMBDA_AUTO : isnan(o->lambda) ? TRAIN_LAMBDA_RECIPE : TRAIN_LAMBDA_GIVEN;
+    c->seed = o->seed;
+}
+
+void api_info_from_config(fathom_model_info *info, const nn_config *config) {
+    const train_config c = {.net = *config};
+#define X(name, kind, member, ...) COPY_##kind(info->name, c.member)
+    SETTINGS_MODEL(X);
+#undef X
+    info->assignment_bias = config->assign_bias;
+}
+
+void api_load_options_from_config(fathom_load_options *o, const nn_config *config) {
+    const train_config c = {.net = *config};
+    o->model = o->norm = -1;
+    o->lambda = config->lambda;
+#define X(name, kind, member, ...) COPY_##kind(o->name, c.member)
+    SETTINGS_GCNII(X);
+#undef X
+}
+
+void api_config_from_load_options(nn_config *config, const fathom_load_options *o) {
+    train_config c = {.net = *config};
+    if (o->model >= 0)
+        c.net.model = (nn_conv_kind)o->model;
+    if (o->norm >= 0)
+        c.net.norm = (nn_norm_kind)o->norm;
+    c.net.layers = o->layers;
+    c.net.lambda = o->lambda;
+#define X(name, kind, member, ...) COPY_##kind(c.member, o->name)
+    SETTINGS_GCNII(X);
+#undef X
+    *config = c.net;
 }

@@ -1,5 +1,4 @@
-/* train.c - training through the public header: options, plan, progress callback, result and record. */
-#include <math.h>
+/* train.c - fathom_train and its options, plan, progress callback, result and record. */
 #include <string.h>
 
 #include "api/handles.h"
@@ -8,32 +7,10 @@
 
 /* ---- options ---- */
 
-static void options_from(fathom_train_options *o, const train_config *c) {
-    o->model = (int32_t)c->net.model;
-    o->norm = (int32_t)c->net.norm;
-    o->preset = (int32_t)c->preset;
-    o->lambda_auto = c->lambda == TRAIN_LAMBDA_AUTO;
-    o->layers = c->net.layers;
-    o->hidden = c->net.hidden;
-    o->groups = c->net.groups;
-    o->lambda = o->lambda_auto ? NAN : c->net.lambda;
-    o->dropout = c->net.dropout;
-    o->momentum = c->net.momentum;
-    o->alpha = c->net.alpha;
-    o->theta = c->net.theta;
-    o->lr = c->lr;
-    o->weight_decay = c->weight_decay;
-    o->epochs = c->epochs;
-    o->patience = c->patience;
-    o->eval_every = c->eval_every;
-    o->seed = c->seed;
-    o->checkpoint_every = c->checkpoint_every;
-}
-
 fathom_status fathom_train_options_init(fathom_train_options *options, size_t size) {
     fathom_train_options defaults = {0};
     train_config unset = train_unset();
-    options_from(&defaults, &unset);
+    api_options_from_config(&defaults, &unset);
     return api_init(options, size, &defaults, sizeof defaults, __func__);
 }
 
@@ -48,29 +25,8 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
             names[i] = train_preset_name((train_preset)i);
         return api_fail_kind("preset", o.preset, 0, names);
     }
-    *config = (train_config){.net = {.model = (nn_conv_kind)o.model,
-                                     .norm = (nn_norm_kind)o.norm,
-                                     .layers = o.layers,
-                                     .hidden = o.hidden,
-                                     .groups = o.groups,
-                                     .lambda = o.lambda,
-                                     .dropout = o.dropout,
-                                     .momentum = o.momentum,
-                                     .alpha = o.alpha,
-                                     .theta = o.theta},
-                             .preset = (train_preset)o.preset,
-                             .lambda = o.lambda_auto     ? TRAIN_LAMBDA_AUTO
-                                       : isnan(o.lambda) ? TRAIN_LAMBDA_RECIPE
-                                                         : TRAIN_LAMBDA_GIVEN,
-                             .lr = o.lr,
-                             .weight_decay = o.weight_decay,
-                             .epochs = o.epochs,
-                             .patience = o.patience,
-                             .eval_every = o.eval_every,
-                             .seed = o.seed,
-                             .init = o.init,
+    *config = (train_config){.init = o.init,
                              .out = o.out,
-                             .checkpoint_every = o.checkpoint_every,
                              .resume = o.resume != 0,
                              .fallback = o.fallback != 0,
                              .data = data->given,
@@ -79,6 +35,7 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
                              .missing_rate = data->missing_rate,
                              .feature_norm = data->set->norm,
                              .load_s = data->load_s};
+    api_config_from_options(config, &o);
     return train_fill(config, data->set);
 }
 
@@ -89,12 +46,12 @@ fathom_status fathom_train_options_fill(fathom_train_options *options, const fat
     NEED(data);
     TRY(api_train_config(&config, options, data));
     memcpy(&full, options, options->size);
-    options_from(&full, &config);
+    api_options_from_config(&full, &config);
     api_give(options, &full, sizeof full);
     return FATHOM_OK;
 }
 
-/* ---- how much memory ---- */
+/* ---- memory plan ---- */
 
 fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, const fathom_data *data,
                                 const fathom_train_options *options) {
@@ -118,7 +75,7 @@ fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, 
     return nn_plan_check(&bytes, &config.net, &shape, be_device_info(device->dev));
 }
 
-/* ---- running ---- */
+/* ---- training ---- */
 
 typedef struct training {
     const fathom_train_options *options;
@@ -156,18 +113,18 @@ static fathom_status on_finish(void *user, const nn_model *trained) {
     return api_model_from(&t->model, trained, t->config->preset);
 }
 
-/* The text of run.json; an interruption stands in it too. */
+/* The JSON of run.json, with the error of an interrupted run. */
 static fathom_status write_record(fathom_model *model, const train_config *config, const data_set *set,
                                   const be_info *info, fathom_status status) {
     struct json *doc = NULL;
-    char sentence[CORE_MESSAGE_MAX];
-    memcpy(sentence, fathom_last_error(), sizeof sentence); /* to be put back: what follows may fail */
+    char message[CORE_MESSAGE_MAX];
+    memcpy(message, fathom_last_error(), sizeof message); /* the calls below may overwrite it */
     TRY(json_new(&doc));
     train_json(doc, config, set, info, model->result);
     if (status != FATHOM_OK) {
         json_open(doc, "error");
         json_int(doc, "code", status);
-        json_text(doc, "message", sentence);
+        json_text(doc, "message", message);
         json_close(doc);
     }
     fathom_status printed = json_print(doc, &model->record);
@@ -175,7 +132,8 @@ static fathom_status write_record(fathom_model *model, const train_config *confi
     return printed;
 }
 
-static fathom_status run(training *t, fathom_device *device, const data_set *set, const volatile sig_atomic_t *stop) {
+static fathom_status train_locked(training *t, fathom_device *device, const data_set *set,
+                                  const volatile sig_atomic_t *stop) {
     train_hooks hooks = {
         .user = t, .epoch = on_epoch, .note = on_note, .finished = on_finish, .stop = stop ? stop : &t->stop};
     train_result *result = NULL;
@@ -211,7 +169,7 @@ fathom_status api_train(fathom_model **model, fathom_device *device, const fatho
     config.automatic = device->automatic;
     training t = {.options = &full, .config = &config};
     api_lock(device);
-    fathom_status status = run(&t, device, data->set, stop);
+    fathom_status status = train_locked(&t, device, data->set, stop);
     api_unlock(device);
     if (status == FATHOM_OK || status == FATHOM_INTERRUPTED)
         *model = t.model;
@@ -220,12 +178,11 @@ fathom_status api_train(fathom_model **model, fathom_device *device, const fatho
     return status;
 }
 
-/* ---- how it went ---- */
+/* ---- result ---- */
 
 static fathom_status need_result(const fathom_model *model, const char *function) {
     return model->result ? FATHOM_OK
-                         : fail(FATHOM_USAGE,
-                                "%s: this model was loaded, not trained; fathom_evaluate tells how it does", function);
+                         : fail(FATHOM_USAGE, "%s: this model was loaded, not trained; use fathom_evaluate", function);
 }
 
 fathom_status fathom_model_result(const fathom_model *model, fathom_result *result) {

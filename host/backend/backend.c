@@ -1,17 +1,17 @@
-/* backend.c - the checked functions of the contract: buffers, uploads of sparse
+/* backend.c - the validating functions of the contract: buffers, uploads of sparse
  * matrices, and one wrapper per operation that validates and dispatches. */
 #ifdef FATHOM_SABOTAGE
 #include <stdlib.h>
 #endif
 #include <string.h>
 
-#include "backend/check.h"
+#include "backend/validate_ops.h"
 #include "core/mem.h"
 
 /* ---- operations ---- */
 
 #ifdef FATHOM_SABOTAGE
-/* Only in the test that selftest can fail (tests/test_sabotage.sh): the operation that $FATHOM_SABOTAGE names gets
+/* Only in the test that selftest can fail (tests/fault_sabotage.sh): the operation that $FATHOM_SABOTAGE names gets
  * the first element of its first output wrong by 1 % and 0.01. Every view begins with its buffer and offset. */
 static fathom_status spoil(be_device *dev, const char *op, const void *args, fathom_status status) {
     const char *victim = getenv("FATHOM_SABOTAGE");
@@ -30,7 +30,7 @@ static fathom_status spoil(be_device *dev, const char *op, const void *args, fat
 
 #define X(op)                                                                \
     fathom_status be_##op(be_device *dev, const be_##op##_args *args) {      \
-        TRY(be_check_##op(dev, args));                                       \
+        TRY(be_validate_##op(dev, args));                                    \
         dev->used |= UINT64_C(1) << BE_OP_##op;                              \
         return spoil(dev, #op, args, dev->driver->run.op(dev->state, args)); \
     }
@@ -64,7 +64,7 @@ be_drop be_drop_make(float rate, uint64_t seed, uint32_t stream, uint32_t epoch,
 
 /* ---- buffers ---- */
 
-/* Borrowed memory counts too: a plan says how much a network works in, wherever it lies. */
+/* Wrapped host memory counts too: a plan reports the working set of a network, whoever owns it. */
 static void add_buffer(be_device *dev, be_buf *b) {
     b->next = dev->buffers;
     if (dev->buffers)
@@ -75,12 +75,12 @@ static void add_buffer(be_device *dev, be_buf *b) {
         dev->peak_bytes = dev->live_bytes;
 }
 
-bool be_borrows(const be_device *dev) { return dev->driver->host_memory; }
+bool be_has_host_memory(const be_device *dev) { return dev->driver->host_memory; }
 
-fathom_status be_borrow(be_device *dev, be_buf **buf, const void *memory, size_t bytes) {
+fathom_status be_wrap_host(be_device *dev, be_buf **buf, const void *memory, size_t bytes) {
     be_buf *b = NULL;
     *buf = NULL;
-    if (!be_borrows(dev))
+    if (!be_has_host_memory(dev))
         return fail(FATHOM_USAGE, "%s has its own memory and cannot compute in the caller's", dev->info.name);
     TRY(mem_new(&b, 1, 1, sizeof *b, "buffer record"));
     *b = (be_buf){.dev = dev, .bytes = bytes, .handle = (void *)(uintptr_t)memory, .borrowed = true};
@@ -130,22 +130,22 @@ void be_free(be_device *dev, be_buf *buf) {
     mem_free(buf);
 }
 
-static fathom_status check_transfer(const be_device *dev, const char *call, const be_buf *buf, size_t offset,
-                                    size_t bytes) {
+static fathom_status validate_transfer(const be_device *dev, const char *call, const be_buf *buf, size_t offset,
+                                       size_t bytes) {
     if (!buf || buf->dev != dev)
-        return fail(FATHOM_USAGE, "%s: the buffer is missing or lies on another device", call);
+        return fail(FATHOM_USAGE, "%s: the buffer is missing or belongs to another device", call);
     if (offset > buf->bytes || bytes > buf->bytes - offset)
         return fail(FATHOM_USAGE, "%s: bytes %zu to %zu of a buffer of %zu", call, offset, offset + bytes, buf->bytes);
     return FATHOM_OK;
 }
 
 fathom_status be_upload(be_device *dev, be_buf *buf, size_t offset, const void *source, size_t bytes) {
-    TRY(check_transfer(dev, "upload", buf, offset, bytes));
+    TRY(validate_transfer(dev, "upload", buf, offset, bytes));
     return bytes == 0 ? FATHOM_OK : dev->driver->upload(dev->state, buf->handle, offset, source, bytes);
 }
 
 fathom_status be_download(be_device *dev, void *target, const be_buf *buf, size_t offset, size_t bytes) {
-    TRY(check_transfer(dev, "download", buf, offset, bytes));
+    TRY(validate_transfer(dev, "download", buf, offset, bytes));
     return bytes == 0 ? dev->driver->sync(dev->state)
                       : dev->driver->download(dev->state, target, buf->handle, offset, bytes);
 }
@@ -154,77 +154,64 @@ fathom_status be_sync(be_device *dev) { return dev->driver->sync(dev->state); }
 
 /* ---- sparse matrices ---- */
 
-static fathom_status check_csr(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *idx, const int32_t *eid,
-                               const char *what) {
-    if (rows < 1 || cols < 1 || rows > INT32_MAX || cols > INT32_MAX || ptr[0] != 0)
+static fathom_status validate_csr_arrays(int64_t rows, int64_t cols, const int64_t *indptr, const int32_t *indices,
+                                         const int32_t *eids, const char *what) {
+    if (rows < 1 || cols < 1 || rows > INT32_MAX || cols > INT32_MAX || indptr[0] != 0)
         return fail(FATHOM_DATA, "%s: a sparse matrix of %lld x %lld cannot be used", what, (long long)rows,
                     (long long)cols);
     for (int64_t r = 0; r < rows; r++)
-        if (ptr[r + 1] < ptr[r])
+        if (indptr[r + 1] < indptr[r])
             return fail(FATHOM_DATA, "%s: the offset of row %lld is below the one before", what, (long long)r + 1);
-    for (int64_t e = 0; e < ptr[rows]; e++)
-        if (idx[e] < 0 || idx[e] >= cols)
-            return fail(FATHOM_DATA, "%s: entry %lld names column %d of %lld", what, (long long)e, idx[e],
+    for (int64_t e = 0; e < indptr[rows]; e++)
+        if (indices[e] < 0 || indices[e] >= cols)
+            return fail(FATHOM_DATA, "%s: entry %lld names column %d of %lld", what, (long long)e, indices[e],
                         (long long)cols);
-    if (eid && ptr[rows] > INT32_MAX)
-        return fail(FATHOM_DATA, "%s: %lld entries are too many for entry ids", what, (long long)ptr[rows]);
-    for (int64_t e = 0; eid && e < ptr[rows]; e++)
-        if (eid[e] < 0 || eid[e] >= ptr[rows])
-            return fail(FATHOM_DATA, "%s: entry %lld has the id %d of %lld", what, (long long)e, eid[e],
-                        (long long)ptr[rows]);
+    if (eids && indptr[rows] > INT32_MAX)
+        return fail(FATHOM_DATA, "%s: %lld entries are too many for entry ids", what, (long long)indptr[rows]);
+    for (int64_t e = 0; eids && e < indptr[rows]; e++)
+        if (eids[e] < 0 || eids[e] >= indptr[rows])
+            return fail(FATHOM_DATA, "%s: entry %lld has the id %d of %lld", what, (long long)e, eids[e],
+                        (long long)indptr[rows]);
     return FATHOM_OK;
 }
 
-static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source, size_t bytes, bool keep,
+static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source, size_t bytes, bool wrap,
                                 const char *what) {
-    if (keep && be_borrows(dev))
-        return be_borrow(dev, buf, source, bytes);
+    if (wrap && be_has_host_memory(dev))
+        return be_wrap_host(dev, buf, source, bytes);
     TRY(be_alloc(dev, buf, bytes, what));
     return be_upload(dev, *buf, 0, source, bytes);
 }
 
-/* order[first .. end-1] = the rows first .. end-1, sorted by length (all of LONG entries and more alike), else as they
- * were. */
-#define LONG 127
-static int64_t length_of(const int64_t *ptr, int64_t r) {
-    return ptr[r + 1] - ptr[r] < LONG ? ptr[r + 1] - ptr[r] : LONG;
-}
-static void order_window(int32_t *order, const int64_t *ptr, int64_t first, int64_t end) {
-    int64_t place[LONG + 2] = {0};
-    for (int64_t r = first; r < end; r++)
-        place[length_of(ptr, r) + 1]++;
-    for (int length = 0; length <= LONG; length++)
-        place[length + 1] += place[length];
-    for (int64_t r = first; r < end; r++)
-        order[first + place[length_of(ptr, r)]++] = (int32_t)r;
+fathom_status be_csr_prepare(be_device *dev, be_csr *csr, const be_csr *transpose) {
+    const be_driver *driver = dev->driver;
+    if (transpose && (transpose->rows != csr->cols || transpose->cols != csr->rows || transpose->nnz != csr->nnz))
+        return fail(FATHOM_USAGE, "csr_prepare: the matrix given is not the transpose");
+    if (!driver->csr_make_plan)
+        return FATHOM_OK;
+    if (csr->plan) /* queued operations may read it */
+        TRY(be_sync(dev));
+    else
+        TRY(be_alloc(dev, &csr->plan, driver->csr_plan_bytes(csr), "plan of a sparse matrix"));
+    driver->csr_make_plan(csr->plan->handle, csr, transpose);
+    return FATHOM_OK;
 }
 
-static fathom_status upload_order(be_device *dev, be_ints *out, const int64_t *ptr, int64_t rows, const char *what) {
-    int32_t *order = NULL;
-    TRY(mem_new(&order, rows, 1, sizeof *order, what));
-    for (int64_t first = 0; first < rows; first += BE_ORDER)
-        order_window(order, ptr, first, first + BE_ORDER < rows ? first + BE_ORDER : rows);
-    fathom_status status = new_filled(dev, &out->buf, order, (size_t)rows * sizeof *order, false, what);
-    out->len = rows;
-    mem_free(order);
-    return status;
-}
-
-static fathom_status make_csr(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
-                              const int32_t *idx, const int32_t *eid, bool keep, const char *what) {
+static fathom_status make_csr(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
+                              const int32_t *indices, const int32_t *eids, bool wrap, const char *what) {
     *csr = (be_csr){0};
-    TRY(check_csr(rows, cols, ptr, idx, eid, what));
-    int64_t nnz = ptr[rows];
+    TRY(validate_csr_arrays(rows, cols, indptr, indices, eids, what));
+    int64_t nnz = indptr[rows];
     be_csr made = {.rows = rows, .cols = cols, .nnz = nnz};
     fathom_status status;
-    TRY_OUT(new_filled(dev, &made.ptr.buf, ptr, (size_t)(rows + 1) * sizeof *ptr, keep, what));
-    TRY_OUT(new_filled(dev, &made.idx.buf, idx, (size_t)nnz * sizeof *idx, keep, what));
-    if (eid)
-        TRY_OUT(new_filled(dev, &made.eid.buf, eid, (size_t)nnz * sizeof *eid, keep, what));
-    TRY_OUT(upload_order(dev, &made.order, ptr, rows, what));
-    made.ptr.len = rows + 1;
-    made.idx.len = nnz;
-    made.eid.len = eid ? nnz : 0;
+    TRY_OUT(new_filled(dev, &made.indptr.buf, indptr, (size_t)(rows + 1) * sizeof *indptr, wrap, what));
+    TRY_OUT(new_filled(dev, &made.indices.buf, indices, (size_t)nnz * sizeof *indices, wrap, what));
+    if (eids)
+        TRY_OUT(new_filled(dev, &made.eids.buf, eids, (size_t)nnz * sizeof *eids, wrap, what));
+    made.indptr.len = rows + 1;
+    made.indices.len = nnz;
+    made.eids.len = eids ? nnz : 0;
+    TRY_OUT(be_csr_prepare(dev, &made, NULL));
     *csr = made;
     return FATHOM_OK;
 out:
@@ -232,20 +219,26 @@ out:
     return status;
 }
 
-fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
-                            const int32_t *idx, const int32_t *eid, const char *what) {
-    return make_csr(dev, csr, rows, cols, ptr, idx, eid, false, what);
+fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
+                            const int32_t *indices, const int32_t *eids, const char *what) {
+    return make_csr(dev, csr, rows, cols, indptr, indices, eids, false, what);
 }
 
-fathom_status be_csr_keep(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
-                          const int32_t *idx, const char *what) {
-    return make_csr(dev, csr, rows, cols, ptr, idx, NULL, true, what);
+fathom_status be_csr_wrap_host(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
+                               const int32_t *indices, const char *what) {
+    return make_csr(dev, csr, rows, cols, indptr, indices, NULL, true, what);
+}
+
+int64_t be_csr_bytes(int64_t rows, int64_t nnz, bool eids) {
+    const int64_t offset = sizeof(int64_t), index = sizeof(int32_t);
+    return (rows + 1) * (offset + index) +
+           nnz * (eids ? 2 * index : index); /* indptr and row order; indices and eids */
 }
 
 void be_csr_free(be_device *dev, be_csr *csr) {
-    be_free(dev, csr->ptr.buf);
-    be_free(dev, csr->idx.buf);
-    be_free(dev, csr->eid.buf);
-    be_free(dev, csr->order.buf);
+    be_free(dev, csr->indptr.buf);
+    be_free(dev, csr->indices.buf);
+    be_free(dev, csr->eids.buf);
+    be_free(dev, csr->plan);
     *csr = (be_csr){0};
 }

@@ -15,14 +15,14 @@
  *
  * Letters: n nodes, F input features, d width, C classes, G groups, nnz stored
  * entries; v a node, j a column, g a group. A gradient is the name with g in
- * front. Fields stand in this order: outputs, inputs, numbers.
+ * front. Fields are ordered: outputs, inputs, numbers.
  *
  * Rules for every operation
  *  - Matrices are row-major float32, indices int32, row offsets int64.
- *  - Outputs are overwritten, whatever they held (NaN too), unless `+=` is said;
+ *  - Outputs are overwritten, whatever they held (NaN too), unless documented as `+=`;
  *    parameter gradients are `+=`. Between the columns and the leading dimension
  *    nothing is written.
- *  - An output overlaps an input only where "may be" is said, and then exactly.
+ *  - An output overlaps an input only where documented as "may be", and then exactly.
  *  - A view whose `buf` is NULL is absent; only fields marked [optional] may be.
  *  - Operations enqueue in order and return; only be_download and be_sync wait.
  *    A failure of the device may surface at a later call.
@@ -56,26 +56,33 @@ const char *be_op_name(be_op op);
 
 /* ---- buffers ---------------------------------------------------------------- */
 
-/* `what` names the buffer in the sentence when memory is short. The content is undefined. */
+/* `what` names the buffer in the message when memory is short. The content is undefined. */
 fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *what);
-/* *buf = `bytes` of the caller's own memory, used where it lies and never given back, on a device that computes there
- * (be_borrows: the CPU). It must stay until be_free, and what is only read may be constant. */
-bool be_borrows(const be_device *dev);
-fathom_status be_borrow(be_device *dev, be_buf **buf, const void *memory, size_t bytes);
+/* *buf = a buffer over `bytes` of the caller's memory, neither copied nor freed, on a device that computes in host
+ * memory (be_has_host_memory: the CPU). The memory must stay valid until be_free; memory that is only read may be
+ * constant. */
+bool be_has_host_memory(const be_device *dev);
+fathom_status be_wrap_host(be_device *dev, be_buf **buf, const void *memory, size_t bytes);
 void be_free(be_device *dev, be_buf *buf); /* waits for pending work; accepts NULL */
 /* Offsets in bytes. Upload copies `source` before it returns; download waits. */
 fathom_status be_upload(be_device *dev, be_buf *buf, size_t offset, const void *source, size_t bytes);
 fathom_status be_download(be_device *dev, void *target, const be_buf *buf, size_t offset, size_t bytes);
 fathom_status be_sync(be_device *dev);
 
-/* Checks every index (ptr rising from 0 to nnz, 0 <= idx < cols, eid a permutation's
- * entries 0 <= eid < nnz) and uploads; eid may be NULL. be_csr_free accepts an empty one. */
-fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
-                            const int32_t *idx, const int32_t *eid, const char *what);
-/* The same for arrays that stay as long as the matrix: they are borrowed where the device can. */
-fathom_status be_csr_keep(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *ptr,
-                          const int32_t *idx, const char *what);
+/* Checks every index (indptr rising from 0 to nnz, 0 <= indices < cols, eids a permutation's
+ * entries 0 <= eids < nnz) and uploads; eids may be NULL. be_csr_free accepts an empty one. */
+fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
+                            const int32_t *indices, const int32_t *eids, const char *what);
+/* The same for arrays that outlive the matrix: not copied where the device computes in host memory. */
+fathom_status be_csr_wrap_host(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
+                               const int32_t *indices, const char *what);
+/* Lets the back end derive from a matrix on the device what its loops need (csr->plan); be_csr_upload and
+ * be_csr_wrap_host have called it without a transpose. Results do not depend on it. `transpose` [optional]: that of
+ * csr, with the same entry ids and ascending columns in each row; it must stay as long as csr. */
+fathom_status be_csr_prepare(be_device *dev, be_csr *csr, const be_csr *transpose);
 void be_csr_free(be_device *dev, be_csr *csr);
+/* Device bytes of such a matrix, for plans. */
+int64_t be_csr_bytes(int64_t rows, int64_t nnz, bool eids);
 
 /* ---- devices ---------------------------------------------------------------- */
 
@@ -84,10 +91,10 @@ void be_csr_free(be_device *dev, be_csr *csr);
 typedef enum be_kind { BE_CPU, BE_GPU_DISCRETE, BE_GPU_INTEGRATED, BE_ACCELERATOR, BE_OPENCL_CPU } be_kind;
 
 typedef struct be_info {
-    char word[24];    /* what --device takes: "cpu", "opencl:0" */
-    char backend[16]; /* "cpu" or "opencl" */
+    char selector[24]; /* what --device takes: "cpu", "opencl:0" */
+    char backend[16];  /* "cpu" or "opencl" */
     char name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
-    char uuid[48], pci[24];  /* identity of a GPU as its driver tells it, or "" */
+    char uuid[48], pci[24];  /* identity of a GPU as its driver reports it, or "" */
     char alias[2 * BE_TEXT]; /* the same card through other drivers, or "" */
     be_kind kind;
     int platform_index, device_index, opencl_index; /* -1 for the CPU back end */
@@ -97,10 +104,10 @@ typedef struct be_info {
 
 const char *be_kind_name(be_kind kind); /* "cpu", "gpu", "integrated gpu", "accelerator", "opencl cpu" */
 
-/* All devices in one flat list, the native CPU first, and what there is to say
- * about platforms without devices or a module that does not load. A card seen
- * through a second driver is an alias: it follows the shown rows (up to `all`) and
- * can still be asked for by its word, but has no row of its own. */
+/* All devices in one flat list, the native CPU first, and notes about platforms
+ * without devices or a module that does not load. A GPU found through a second
+ * driver is an alias: it is stored after the `count` rows (up to `all`), can be
+ * selected by its selector, but has no row number. */
 typedef struct be_list {
     be_info *info;
     int count, all;
@@ -111,45 +118,45 @@ typedef struct be_list {
 } be_list;
 
 fathom_status be_list_devices(be_list *list);
-/* The devices among which the words (cpu,auto,opencl:1) are to be found. Who asks for the CPU, or for `auto` where no
- * card can be, does not pay for OpenCL: its drivers take 50 to 100 MB and a tenth of a second. */
-fathom_status be_list_for(be_list *list, const char *words);
+/* The devices among which the selectors (cpu,auto,opencl:1) are to be found. Who asks for the CPU, or for `auto` where
+ * no card can be, does not pay for OpenCL: its drivers take 50 to 100 MB and a tenth of a second. */
+fathom_status be_list_for(be_list *list, const char *selectors);
 void be_list_free(be_list *list);
 
-/* Finds the row a device word means: auto, cpu, gpu, N, opencl:N, opencl:P:D or
- * part of a name. Unknown or ambiguous: FATHOM_DEVICE, candidates in the sentence. */
-fathom_status be_find(const be_list *list, const char *word, int *row);
+/* Finds the row a device selector means: auto, cpu, gpu, N, opencl:N, opencl:P:D or
+ * part of a name. Unknown or ambiguous: FATHOM_DEVICE, with the candidates in the message. */
+fathom_status be_find(const be_list *list, const char *selector, int *row);
 
-/* What measuring found to be fastest on a device; 0: the back end's own choice. Results stay within the same bounds,
+/* The fastest parameters measured on a device; 0: the default of the back end. Results stay within the same bounds,
  * but sums over a work-group have another order, so bits may differ from those of another tuning. */
 typedef struct be_tuning {
     int group;    /* work-items of a work-group, a power of two (OpenCL) */
-    int columns;  /* of a row that a work-item takes at once, 4 or 16 (OpenCL) */
-    int own_gemm; /* matrix products with a side up to this use the own kernel, others CLBlast (OpenCL) */
+    int columns;  /* of a row per work-item and iteration, 4 or 16 (OpenCL) */
+    int own_gemm; /* products with a side up to this use fathom's kernel, others CLBlast (OpenCL) */
 } be_tuning;
 
-/* What a driver compiles so long that a user wonders, unless it has it in its cache. */
+/* What may take long to compile, unless the driver has it in its cache. */
 typedef enum be_compiled { BE_COMPILES_KERNELS, BE_COMPILES_CLBLAST, BE_COMPILED_COUNT } be_compiled;
 
 typedef struct be_options {
     int threads;  /* CPU back end; 0: one per core */
     bool profile; /* time every operation */
-    bool trust;   /* use the device even when a check of its results fails */
+    bool trust;   /* use the device even if a check of its results fails */
     be_tuning tuning;
     void (*tuned)(void *user, be_tuning *tuning,
-                  const be_info *info); /* fills in what is known of the device; or NULL */
+                  const be_info *info); /* fills in the tuning record of the device; or NULL */
     void *user;
     /* Called once for each: when the kernels built so far took long, and before CLBlast is first used, whose kernels
      * come in one piece; may be NULL. */
     void (*compiling)(const char *device, be_compiled what);
 } be_options;
 
-/* word NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by
- * the caller is opened or the call fails; `auto` goes on to the CPU when its first
- * choice does not open, and be_device_note says why (else ""). */
-fathom_status be_open(be_device **dev, const char *word, const be_options *options);
+/* selector NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by
+ * the caller is opened or the call fails; `auto` falls back to the CPU when its first
+ * choice does not open, and be_device_note gives the reason (else ""). */
+fathom_status be_open(be_device **dev, const char *selector, const be_options *options);
 fathom_status be_open_row(be_device **dev, const be_list *list, int row, const be_options *options);
-void be_close(be_device *dev); /* frees what is left; accepts NULL */
+void be_close(be_device *dev); /* frees remaining buffers; accepts NULL */
 const be_info *be_device_info(const be_device *dev);
 const char *be_device_note(const be_device *dev);
 
@@ -160,22 +167,22 @@ bool be_trusted(const be_device *dev); /* opened with `trust` */
 uint64_t be_used(const be_device *dev);
 uint64_t *be_checked(be_device *dev);
 
-/* What the device did since it was opened. The CPU back end counts operations as launches. */
+/* Counters since the device was opened. The CPU back end counts operations as launches. */
 typedef struct be_counters {
     int64_t launches, blocking_reads, bytes_read, bytes_written, builds, allocations, live_bytes, peak_bytes;
 } be_counters;
 be_counters be_count(const be_device *dev);
 
-/* What an operation took since the device was opened; zeros unless opened with `profile`. Waits. */
+/* Time of an operation since the device was opened; zeros unless opened with `profile`. Waits. */
 typedef struct be_op_time {
     double seconds;
     int64_t calls, launches; /* the CPU back end: one launch a call */
 } be_op_time;
 fathom_status be_profile(be_device *dev, be_op op, be_op_time *time);
 
-/* A line about a back end for `doctor`: its libraries and configuration, or why it is not there (then false). */
+/* A line about a back end for `doctor`: its libraries and configuration, or why it is not available (then false). */
 bool be_describe(const char *backend, char *text, size_t size);
-/* Every limit of a device as its driver tells it, "name: value" a line. */
+/* Every limit of a device as its driver reports it, one "name: value" per line. */
 void be_limits(const be_info *info, char *text, size_t size);
 
 #endif

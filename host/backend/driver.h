@@ -1,34 +1,33 @@
-/* driver.h - the side of the contract that a back end fills in. Callers never
- * see it: they use backend.h, whose wrappers have checked shapes, bounds and
- * aliasing before anything here is called.
+/* driver.h - the interface that a back end implements. Callers use backend.h, whose
+ * wrappers validate shapes, bounds and aliasing before anything here is called.
  *
  * `cpu` is linked into libfathom. `opencl` is a module loaded at run time: it
- * exports be_module_entry and nothing else, takes what it needs from the host
- * through be_host, links no symbol of libfathom and is never unloaded. */
+ * exports be_module_entry and nothing else, calls the host through be_host, links no symbol of libfathom and is never
+ * unloaded. */
 #ifndef BACKEND_DRIVER_H
 #define BACKEND_DRIVER_H
 
 #include "backend/backend.h"
 
-#define BE_DRIVER_VERSION 5 /* raised with every change of this file or of backend.h */
+#define BE_DRIVER_VERSION 6 /* raised with every change of this file or of backend.h */
 
 /* `handle` belongs to the back end: the memory itself, or a cl_mem. */
 struct be_buf {
     be_device *dev;
     size_t bytes;
     void *handle;
-    bool borrowed;       /* the caller's own memory: not given back */
+    bool borrowed;       /* the caller's memory: not freed */
     be_buf *next, *prev; /* all live buffers of the device */
 };
 
-/* What a module may ask of the host. */
+/* Services of the host for a module. */
 typedef struct be_host {
     fathom_status (*fail)(fathom_status status, const char *format, ...);
     fathom_status (*alloc)(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
     void (*free)(void *pointer);
 } be_host;
 
-/* Filled by `list`: devices in loader order; the host adds words, aliases and the choice. */
+/* Filled by `list`: devices in loader order; the host adds selectors, aliases and the choice. */
 typedef struct be_found {
     be_info *info; /* be_host.alloc'd, freed by the host */
     int count;
@@ -41,20 +40,24 @@ typedef struct be_driver {
     const char *name; /* "cpu", "opencl" */
     bool host_memory; /* a handle is an address of the host: the caller's memory can be a buffer */
 
-    /* Finds devices. None is no failure: it leaves notes that say why. */
+    /* Lists devices. Finding none is not an error: notes give the reason. */
     fathom_status (*list)(be_found *found);
     void (*describe)(char *text, size_t size);
     void (*limits)(const be_info *info, char *text, size_t size);
 
-    /* `state` is the back end's own; everything else here is handed it. */
+    /* `state` is private to the back end and passed to every function below. */
     fathom_status (*open)(void **state, const be_info *info, const be_options *options);
-    void (*close)(void *state); /* waits for pending work, gives back everything */
+    void (*close)(void *state); /* waits for pending work, frees everything */
 
     fathom_status (*alloc)(void *state, void **handle, size_t bytes, const char *what);
     void (*release)(void *state, void *handle);
     fathom_status (*upload)(void *state, void *handle, size_t offset, const void *source, size_t bytes);
     fathom_status (*download)(void *state, void *target, void *handle, size_t offset, size_t bytes);
     fathom_status (*sync)(void *state);
+    /* [optional, with host_memory] What the back end derives from a sparse matrix for its own loops: the bytes, and
+     * writing them. `transpose` may be NULL: see be_csr_prepare. */
+    size_t (*csr_plan_bytes)(const be_csr *csr);
+    void (*csr_make_plan)(void *memory, const be_csr *csr, const be_csr *transpose);
     void (*count)(
         void *state,
         be_counters *counters); /* launches, reads, writes, builds; memory is counted by the host, but for scratch */

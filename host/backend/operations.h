@@ -67,7 +67,7 @@ typedef struct be_activate_args {
 } be_activate_args;
 
 /* gx = gy * act'(x), same shape; gx may be gy. With relu the output y alone
- * tells the mask: gx = (y > 0) * gy * scale. Without relu y is not read (and may
+ * determines the mask: gx = (y > 0) * gy * scale. Without relu y is not read (and may
  * be absent [optional]) and the mask comes from the counter. */
 typedef struct be_activate_backward_args {
     be_mat gx;
@@ -116,24 +116,23 @@ typedef struct be_gemm_args {
     float alpha, beta;
 } be_gemm_args;
 
-/* y_r = alpha sum_{e in row r} val[id] x_{idx[e]} + beta z_r
+/* y_r = alpha sum_{e in row r} val[id] x_{indices[e]} + beta z_r
  * with id the entry's id; a is R x K, x is K x d, y and
  * z are R x d. val: 1 x (number of ids) [optional: all ones]; z [optional] and
  * may be y (accumulate). A row without entries gives beta z_r.
  * Graph aggregation; sparse features times weights; with the transpose,
- * gradients: gW += X' gP. at [optional]: the transpose of a with the same ids, columns ascending in each row; a device
- * that does better by walking it does so. */
+ * gradients: gW += X' gP. Dropout of values is done before, by activate: the masked values are stored in val. */
 typedef struct be_spmm_args {
     be_mat y;
-    be_csr a, at;
+    be_csr a;
     be_mat val, x, z;
     float alpha, beta;
 } be_spmm_args;
 
-/* y_r = (sum_{e in row r} val[id] x_{idx[e]}) op(w), op(w) = w or its transpose; a is R x K, x is K x d, op(w) d x m,
- * y is R x m; neither d nor m is above BE_NARROW. p [optional]: R x d, the sums themselves. val: as for spmm.
- * A graph convolution in one sweep, Z = (A H) W, and its gradient gH = (A gZ) W' with gP = A gZ kept for gW. */
-#define BE_NARROW 64
+/* y_r = (sum_{e in row r} val[id] x_{indices[e]}) op(w), op(w) = w or its transpose; a is R x K, x is K x d, op(w) d x
+ * m, y is R x m; neither d nor m is above BE_FUSED_MAX_COLS. p [optional]: R x d, the sums themselves. val: as for
+ * spmm. A fused graph convolution, Z = (A H) W, and its gradient gH = (A gZ) W' with gP = A gZ stored for gW. */
+#define BE_FUSED_MAX_COLS 64
 typedef struct be_aggregate_args {
     be_mat y, p;
     be_csr a;
@@ -150,8 +149,8 @@ typedef struct be_gat_scores_args {
 } be_gat_scores_args;
 
 /* alpha_vu = softmax over u in row v of leakyrelu(s_u + t_v); the row maximum is
- * subtracted. alpha is 1 x nnz by entry id. The weighted aggregation that
- * follows is spmm with val = alpha and the attention dropout in it. */
+ * subtracted. alpha is 1 x nnz by entry id. The weighted aggregation that follows is
+ * spmm with val = alpha, or with the masked alpha that activate stores under dropout. */
 typedef struct be_gat_softmax_args {
     be_mat alpha;
     be_csr a;
@@ -163,12 +162,12 @@ typedef struct be_gat_softmax_args {
  *   q_vu  = mask_vu <gy_v, z_u>
  *   ge_vu = alpha_vu (q_vu - sum_w alpha_vw q_vw) leakyrelu'(s_u + t_v)
  *   gt_v  = sum_u ge_vu
- * kept [optional: mask = 1]: mask alpha, 1 x nnz; mask is `scale` where it is not 0, else 0 (where alpha is 0 so is ge,
- * whatever the mask). ge and alpha 1 x nnz by entry id, gt 1 x n, gy and z n x d. leakyrelu'(0) = slope. */
+ * alpha_dropped [optional: mask = 1]: mask alpha, 1 x nnz; mask is `scale` where it is not 0, else 0 (where alpha is 0
+ * so is ge, whatever the mask). ge and alpha 1 x nnz by entry id, gt 1 x n, gy and z n x d. leakyrelu'(0) = slope. */
 typedef struct be_gat_backward_edges_args {
     be_mat ge, gt;
     be_csr a;
-    be_mat alpha, kept, s, t, gy, z;
+    be_mat alpha, alpha_dropped, s, t, gy, z;
     float scale, slope;
 } be_gat_backward_edges_args;
 
@@ -267,8 +266,8 @@ typedef struct be_group_apply_args {
 
 /* db_j = lambda sum_v go_vj; q_gj = lambda sum_v go_vj (t_vgj - mean_gj);
  * ggamma += r q; gbeta_g += db. db 1 x d, the others G x d.
- * y [optional]: the output of a relu and perhaps dropout behind the norm, n x d: go then stands for
- * (y > 0) scale go, as activate_backward makes it, here and in group_backward_rows. */
+ * y [optional]: the output, n x d, of the ReLU (and dropout) that follows the norm: go is then
+ * (y > 0) scale go, as in activate_backward, here and in group_backward_rows. */
 typedef struct be_group_backward_sums_args {
     be_mat db, q, ggamma, gbeta;
     be_mat go, y, h, s, mean, var;
@@ -281,7 +280,7 @@ typedef struct be_group_backward_sums_args {
  *   gz_vg  = S_vg (dS_vg - sum_k dS_vk S_vk)          gradient of H u' + c
  *   gh_vj  = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj
  *   gc_g  += sum_v gz_vg [optional]
- * gz n x G; gh may be go; y as above. What is left is gu += gz' h, a gemm. */
+ * gz n x G; gh may be go; y as above. gu += gz' h is a gemm. */
 typedef struct be_group_backward_rows_args {
     be_mat gh, gz, gc;
     be_mat go, y, h, s, mean, var, gamma, u, db, q;
@@ -328,7 +327,7 @@ typedef struct be_adam_args {
 } be_adam_args;
 
 /* -- pairwise folds for the metrics; rows first .. first + out.rows - 1, so that a
- *    caller can cut a long fold into launches (at most 2^26 pairs each) -- */
+ *    caller can split a long fold into launches (at most 2^26 pairs each) -- */
 
 /* out_ic = sum over j with label_j = c of f(||x_{first+i} - x_j||^2), j over all n
  * rows (j = i included), f = sqrt (BE_FOLD_EUCLID), the identity

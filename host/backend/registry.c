@@ -1,4 +1,4 @@
-/* registry.c - one flat list of devices over both back ends, the words that
+/* registry.c - one flat list of devices over both back ends, the selectors that
  * choose one of them, and opening and closing. */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -31,8 +31,8 @@ static bool is_gpu(const be_info *info) { return info->kind == BE_GPU_DISCRETE |
 
 /* ---- the list ---- */
 
-/* The same card seen through two drivers: GPUs of different platforms with one
- * UUID or PCI address. Names prove nothing (two equal cards), nor do CPUs. */
+/* One GPU reported by two drivers: GPUs of different platforms with the same UUID or
+ * PCI address. Equal names do not suffice: a machine may have two equal GPUs. */
 static bool same_card(const be_info *a, const be_info *b) {
     return is_gpu(a) && is_gpu(b) && a->platform_index != b->platform_index &&
            ((a->uuid[0] && strcmp(a->uuid, b->uuid) == 0) || (a->pci[0] && strcmp(a->pci, b->pci) == 0));
@@ -53,7 +53,7 @@ void be_merge_aliases(be_list *list) {
             }
             be_info alias = list->info[j];
             char line[2 * BE_TEXT];
-            snprintf(line, sizeof line, "%s (%.*s)", alias.word, BE_TEXT, alias.platform);
+            snprintf(line, sizeof line, "%s (%.*s)", alias.selector, BE_TEXT, alias.platform);
             append(list->info[i].alias, sizeof list->info[i].alias, line);
             memmove(&list->info[j], &list->info[j + 1], (size_t)(list->all - j - 1) * sizeof alias);
             list->info[list->all - 1] = alias;
@@ -62,7 +62,7 @@ void be_merge_aliases(be_list *list) {
 }
 
 /* A discrete GPU, an integrated one, an accelerator, the native CPU; OpenCL on a
- * CPU only when asked for, because the native back end is faster there. */
+ * CPU only when selected, because the native back end is faster there. */
 void be_choose(be_list *list) {
     static const struct {
         be_kind kind;
@@ -91,9 +91,9 @@ static fathom_status join(be_list *list, const be_found *cpu, const be_found *op
             *info = found[f]->info[i];
             info->opencl_index = f == 0 ? -1 : i;
             if (f == 0)
-                snprintf(info->word, sizeof info->word, "cpu");
+                snprintf(info->selector, sizeof info->selector, "cpu");
             else
-                snprintf(info->word, sizeof info->word, "opencl:%d", i);
+                snprintf(info->selector, sizeof info->selector, "opencl:%d", i);
         }
         for (int i = 0; i < found[f]->notes; i++)
             memcpy(list->note[list->notes++], found[f]->note[i], sizeof *list->note);
@@ -101,7 +101,7 @@ static fathom_status join(be_list *list, const be_found *cpu, const be_found *op
     return FATHOM_OK;
 }
 
-/* `module` NULL: the native CPU alone, and a note that says why. */
+/* `module` NULL: the native CPU alone, and the note `why`. */
 static fathom_status list_devices(be_list *list, const be_driver *module, const char *why) {
     *list = (be_list){0};
     be_found cpu = {0}, opencl = {0};
@@ -130,15 +130,15 @@ fathom_status be_list_devices(be_list *list) {
     return list_devices(list, module, why);
 }
 
-fathom_status be_list_for(be_list *list, const char *words) {
-    bool cpu_only = true, ask = false;
-    for (const char *word = words, *end; *word && cpu_only; word = *end ? end + 1 : end) {
-        end = word + strcspn(word, ",");
-        bool automatic = end - word == 4 && memcmp(word, "auto", 4) == 0;
-        ask = ask || automatic;
-        cpu_only = automatic || (end - word == 3 && memcmp(word, "cpu", 3) == 0);
+fathom_status be_list_for(be_list *list, const char *selectors) {
+    bool cpu_only = true, wants_auto = false;
+    for (const char *selector = selectors, *end; *selector && cpu_only; selector = *end ? end + 1 : end) {
+        end = selector + strcspn(selector, ",");
+        bool automatic = end - selector == 4 && memcmp(selector, "auto", 4) == 0;
+        wants_auto = wants_auto || automatic;
+        cpu_only = automatic || (end - selector == 3 && memcmp(selector, "cpu", 3) == 0);
     }
-    if (!cpu_only || (ask && be_card_possible()))
+    if (!cpu_only || (wants_auto && be_card_possible()))
         return be_list_devices(list);
     return list_devices(list, NULL, "OpenCL devices were not looked for");
 }
@@ -149,23 +149,24 @@ void be_list_free(be_list *list) {
     *list = (be_list){0};
 }
 
-/* ---- words ---- */
+/* ---- selectors ---- */
 
-static fathom_status no_such(const be_list *list, const char *word, const char *what, const int *rows, int count) {
+static fathom_status fail_selector(const be_list *list, const char *selector, const char *what, const int *rows,
+                                   int count) {
     char candidates[CORE_MESSAGE_MAX / 2] = "";
     for (int i = 0; i < count; i++) {
         const be_info *info = &list->info[rows ? rows[i] : i];
         char line[BE_TEXT + 64];
-        snprintf(line, sizeof line, "%s (%s)", info->word, info->name);
+        snprintf(line, sizeof line, "%s (%s)", info->selector, info->name);
         append(candidates, sizeof candidates, line);
     }
-    bool looked = list->notes > 0 && (strncmp(word, "opencl", 6) == 0 || strcmp(word, "gpu") == 0);
-    if (strcmp(word, "gpu") == 0)
+    bool looked = list->notes > 0 && (strncmp(selector, "opencl", 6) == 0 || strcmp(selector, "gpu") == 0);
+    if (strcmp(selector, "gpu") == 0)
         return fail(FATHOM_DEVICE,
                     "--device gpu: no OpenCL driver here shows a GPU (fathom doctor says what is missing); choose one "
                     "of: auto, %s%s%s",
                     candidates, looked ? "; " : "", looked ? list->note[0] : "");
-    return fail(FATHOM_DEVICE, "%s device '%s'; choose one of: auto, gpu, %s%s%s", what, word, candidates,
+    return fail(FATHOM_DEVICE, "%s device '%s'; choose one of: auto, gpu, %s%s%s", what, selector, candidates,
                 looked ? "; " : "", looked ? list->note[0] : "");
 }
 
@@ -197,47 +198,47 @@ static int find_opencl(const be_list *list, const char *text) {
     return -1;
 }
 
-static fathom_status find_by_name(const be_list *list, const char *word, int *row) {
+static fathom_status find_by_name(const be_list *list, const char *selector, int *row) {
     int hits[64], count = 0;
     for (int i = 0; i < list->count && count < 64; i++)
-        if (strcasestr(list->info[i].name, word))
+        if (strcasestr(list->info[i].name, selector))
             hits[count++] = i;
     if (count == 0)
-        return no_such(list, word, "unknown", NULL, list->count);
+        return fail_selector(list, selector, "unknown", NULL, list->count);
     if (count > 1)
-        return no_such(list, word, "ambiguous", hits, count);
+        return fail_selector(list, selector, "ambiguous", hits, count);
     *row = hits[0];
     return FATHOM_OK;
 }
 
-fathom_status be_find(const be_list *list, const char *word, int *row) {
+fathom_status be_find(const be_list *list, const char *selector, int *row) {
     const char *end;
     int found = -1, index;
-    if (strcmp(word, "auto") == 0) {
+    if (strcmp(selector, "auto") == 0) {
         found = list->chosen;
-    } else if (strcmp(word, "cpu") == 0) {
+    } else if (strcmp(selector, "cpu") == 0) {
         found = 0;
-    } else if (strcmp(word, "gpu") == 0) {
+    } else if (strcmp(selector, "gpu") == 0) {
         for (int i = 0; i < list->count; i++)
             if (is_gpu(&list->info[i]) && (found < 0 || list->info[i].kind < list->info[found].kind))
                 found = i;
-    } else if (strncmp(word, "opencl:", 7) == 0) {
-        found = find_opencl(list, word + 7);
-    } else if (number(word, &end, &index) && !*end) {
+    } else if (strncmp(selector, "opencl:", 7) == 0) {
+        found = find_opencl(list, selector + 7);
+    } else if (number(selector, &end, &index) && !*end) {
         found = index < list->count ? index : -1;
-    } else if (*word) {
-        return find_by_name(list, word, row);
+    } else if (*selector) {
+        return find_by_name(list, selector, row);
     }
     if (found < 0)
-        return no_such(list, word, "unknown", NULL, list->count);
+        return fail_selector(list, selector, "unknown", NULL, list->count);
     *row = found;
     return FATHOM_OK;
 }
 
 /* ---- opening ---- */
 
-/* Drivers of OpenCL have threads of their own, and do not survive a fork. */
-static fathom_status check_process(const be_info *info) {
+/* OpenCL drivers have their own threads and do not survive a fork. */
+static fathom_status validate_process(const be_info *info) {
     static _Atomic long user;
     if (info->opencl_index >= 0 && forked_since(&user))
         return fail(FATHOM_DEVICE,
@@ -254,7 +255,7 @@ fathom_status be_open_row(be_device **dev, const be_list *list, int row, const b
     const be_info *info = &list->info[row];
     be_device *made = NULL;
     *dev = NULL;
-    TRY(check_process(info));
+    TRY(validate_process(info));
     TRY(mem_new(&made, 1, 1, sizeof *made, "device"));
     made->info = *info;
     (void)forked_since(&made->opener);
@@ -271,18 +272,18 @@ fathom_status be_open_row(be_device **dev, const be_list *list, int row, const b
     return FATHOM_OK;
 }
 
-fathom_status be_open(be_device **dev, const char *word, const be_options *options) {
+fathom_status be_open(be_device **dev, const char *selector, const be_options *options) {
     const char *from_environment = getenv("FATHOM_DEVICE");
-    if (!word)
-        word = from_environment && *from_environment ? from_environment : "auto";
+    if (!selector)
+        selector = from_environment && *from_environment ? from_environment : "auto";
     be_list list;
     int row;
     *dev = NULL;
-    TRY(be_list_for(&list, word));
-    fathom_status status = be_find(&list, word, &row);
+    TRY(be_list_for(&list, selector));
+    fathom_status status = be_find(&list, selector, &row);
     if (status == FATHOM_OK)
         status = be_open_row(dev, &list, row, options);
-    if (status != FATHOM_OK && strcmp(word, "auto") == 0 && row != 0) {
+    if (status != FATHOM_OK && strcmp(selector, "auto") == 0 && row != 0) {
         char why[CORE_MESSAGE_MAX];
         snprintf(why, sizeof why, "%s", fathom_last_error());
         status = be_open_row(dev, &list, 0, options);

@@ -35,26 +35,25 @@ static inline be_mat be_vector(be_buf *buf, int64_t off, int64_t len) { return (
 static inline be_ints be_int_view(be_buf *buf, int64_t off, int64_t len) { return (be_ints){buf, off, len}; }
 static inline size_t be_floats(int64_t count) { return (size_t)count * sizeof(float); }
 
-/* A sparse matrix: the columns of row r are idx[ptr[r]] .. idx[ptr[r+1]-1].
+/* A sparse matrix: the columns of row r are indices[indptr[r]] .. indices[indptr[r+1]-1].
  * Values are not part of it: an operation is handed them as a vector indexed by
- * entry id. The id of entry e is e itself, or eid[e] in a transpose, so that a
- * matrix and its transpose share one value array and one dropout mask.
+ * entry id. The id of entry e is e itself, or eids[e] in a transpose, so that a
+ * matrix and its transpose share one value array. Masked values (dropout of features, of attention) are stored as
+ * another such array.
  * Built by be_csr_upload, which checks every index. */
 typedef struct be_csr {
     int64_t rows, cols, nnz;
-    be_longs ptr;  /* rows + 1 */
-    be_ints idx;   /* nnz */
-    be_ints eid;   /* nnz [optional] */
-    be_ints order; /* rows: all of them, in each window of BE_ORDER the short ones first: a loop over the entries of
-                      row after row then seldom changes its length, which a processor would guess wrongly */
+    be_longs indptr; /* rows + 1 */
+    be_ints indices; /* nnz */
+    be_ints eids;    /* nnz [optional] */
+    be_buf *plan;    /* private to the back end, which derives it from the arrays [optional]; see be_csr_prepare */
 } be_csr;
-
-#define BE_ORDER 128
 
 /* Dropout by counter: element i is kept when the (i mod 4)-th number of
  * philox4x32_10(key = seed, counter = {i / 4, layer, epoch, stream}) is not
  * below `threshold` = rate * 2^32, and is then multiplied by `scale` =
- * 1 / (1 - rate). No mask is ever stored. Rate 0 keeps everything. */
+ * 1 / (1 - rate). Rate 0 keeps everything. The mask itself is not stored: an operation draws it from the counter, or
+ * reads it off its stored output (0 where dropped). */
 typedef struct be_drop {
     float rate, scale;
     uint32_t threshold, key[2], stream, epoch, layer;

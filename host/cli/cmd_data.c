@@ -1,4 +1,4 @@
-/* cmd_data.c - `fathom data list` and `fathom data get`: what is here, and bringing the rest. */
+/* cmd_data.c - `fathom data list` and `fathom data get`: which data sets are installed, and downloading others. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -19,7 +19,7 @@ static const struct opt_row get_rows[] = {
     OPT_PATH(struct get_options, to, "to", 0, "DIR", NULL, "where the files go (default: the cache)"),
 };
 
-/* What is known of one set here. */
+/* Where a set is stored; path NULL: not installed. */
 struct here {
     char *path;
     int64_t bytes;
@@ -31,10 +31,10 @@ static fathom_status print_list(const struct here *here, int count) {
     cells[0] = "NAME", cells[1] = "SIZE", cells[2] = "WHERE", cells[3] = "WHAT";
     for (int i = 0; i < count; i++) {
         const char **row = cells + 4 * (i + 1);
-        row[0] = data_known_at(i)->name;
+        row[0] = data_catalog_at(i)->name;
         row[1] = "-";
         row[2] = here[i].path ? here[i].path : "not here: fathom data get";
-        row[3] = data_known_at(i)->title;
+        row[3] = data_catalog_at(i)->title;
     }
     char(*sizes)[32];
     fathom_status status = mem_new(&sizes, count, 1, sizeof *sizes, "table");
@@ -60,7 +60,7 @@ static fathom_status print_list_json(const struct here *here, int count) {
         json_text(doc, "cache", cache);
         json_open_array(doc, "sets");
         for (int i = 0; i < count; i++) {
-            const data_known *known = data_known_at(i);
+            const data_catalog_entry *known = data_catalog_at(i);
             json_open(doc, NULL);
             json_text(doc, "name", known->name);
             json_text(doc, "title", known->title);
@@ -82,14 +82,14 @@ static fathom_status print_list_json(const struct here *here, int count) {
     return status;
 }
 
-static fathom_status run_list(const void *given) {
+static fathom_status cmd_data_list(const void *given) {
     const struct list_options *options = given;
-    const int count = data_known_count();
+    const int count = data_catalog_count();
     struct here *here;
     TRY(mem_new(&here, count, 1, sizeof *here, "list"));
     fathom_status status = FATHOM_OK;
     for (int i = 0; i < count && status == FATHOM_OK; i++)
-        status = data_find(&here[i].path, &here[i].bytes, data_known_at(i)->name);
+        status = data_find(&here[i].path, &here[i].bytes, data_catalog_at(i)->name);
     if (status == FATHOM_OK)
         status = options->common.json ? print_list_json(here, count) : print_list(here, count);
     for (int i = 0; i < count; i++)
@@ -98,7 +98,7 @@ static fathom_status run_list(const void *given) {
     return status;
 }
 
-static bool show_progress(void *user, const data_progress *p) {
+static bool show_download(void *user, const data_progress *p) {
     char left[32] = "";
     double came = (double)(p->done - p->done_before), speed = p->seconds > 0 ? came / p->seconds : 0;
     (void)user;
@@ -116,11 +116,11 @@ static bool show_progress(void *user, const data_progress *p) {
     return true;
 }
 
-static fathom_status run_get(const void *given) {
+static fathom_status cmd_data_get(const void *given) {
     const struct get_options *options = given;
     char *path = NULL;
     int64_t bytes = 0;
-    fathom_status status = data_get(options->name, options->to, show_progress, NULL);
+    fathom_status status = data_get(options->name, options->to, show_download, NULL);
     progress_end();
     TRY(status);
     if (!options->to)
@@ -136,13 +136,13 @@ static fathom_status run_get(const void *given) {
         }
         json_free(doc);
     } else {
-        printf("%s: whole and checked, in %s\n", options->name, shown(where));
+        printf("%s: whole and checked, in %s\n", options->name, printable(where));
     }
     mem_free(path);
     return status;
 }
 
-const struct verb verb_data_list = {
+const struct command command_data_list = {
     "data list",
     "the data sets known by name: which are here, where, how large",
     "Names are looked for in the folders of FATHOM_DATA (colon separated), then in\nthe cache.\n",
@@ -150,16 +150,16 @@ const struct verb verb_data_list = {
     NULL,
     0,
     sizeof(struct list_options),
-    run_list,
+    cmd_data_list,
 };
 
-const struct verb verb_data_get = {
+const struct command command_data_get = {
     "data get",
-    "download a data set from its public home, checked and resumable",
-    "FATHOM_MIRROR (a base URL or a folder) takes the place of the public homes;\nproxies are taken from the "
+    "download a data set from its public source; checked and resumable",
+    "FATHOM_MIRROR (a base URL or a folder) replaces the public sources;\nproxies are those of the "
     "environment.\n",
     "fathom data get cora\nfathom data get coauthor-cs --to data\n",
     OPT_ROWS(get_rows),
     sizeof(struct get_options),
-    run_get,
+    cmd_data_get,
 };

@@ -1,8 +1,9 @@
-/* cmd_data_info.c - `fathom data info`: what a data set is like, and what training on it needs. */
+/* cmd_data_info.c - `fathom data info`: describes a data set and the memory that training on it needs. */
 #include <math.h>
 #include <string.h>
 
 #include "cli/dataset.h"
+#include "core/clock.h"
 #include "core/plural.h"
 #include "nn/nn.h"
 
@@ -16,12 +17,12 @@ struct info_options {
 static const struct opt_row rows[] = {
     OPT_OPERAND(struct info_options, data, "DATA", "embedded", "a name (fathom data list) or a path"),
     DATA_SOURCE_ROWS(struct info_options, choice),
-    OPT_INT(struct info_options, layers, "layers", 0, "K", "15", 1, NN_LAYERS_MAX, "depth to reckon the memory for"),
-    OPT_INT(struct info_options, hidden, "hidden", 0, "D", "16", 1, NN_HIDDEN_MAX, "width to reckon the memory for"),
-    OPT_INT(struct info_options, groups, "groups", 0, "G", "10", 1, NN_GROUPS_MAX, "groups to reckon the memory for"),
+    OPT_INT(struct info_options, layers, "layers", 0, "K", "15", 1, NN_LAYERS_MAX, "depth for the memory estimate"),
+    OPT_INT(struct info_options, hidden, "hidden", 0, "D", "16", 1, NN_HIDDEN_MAX, "width for the memory estimate"),
+    OPT_INT(struct info_options, groups, "groups", 0, "G", "10", 1, NN_GROUPS_MAX, "groups for the memory estimate"),
 };
 
-/* What `fathom train` would plan for a GCN with group norm of the depth and width asked for. */
+/* Bytes that `fathom train` plans for a GCN with group norm of the given depth and width. */
 static fathom_status training_bytes(int64_t *bytes, const data_set *set, const struct info_options *o) {
     nn_config config = {.model = NN_GCN,
                         .norm = NN_GROUP,
@@ -85,8 +86,8 @@ static void print_classes(const data_set *set, const data_info *info) {
 
 static void print_text(const data_set *set, const data_info *info, const struct info_options *o, int64_t training) {
     int64_t published = published_edges(set->name);
-    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), shown(set->name), style(stdout, STYLE_PLAIN), set->layout,
-           shown(set->origin));
+    printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), printable(set->name), style(stdout, STYLE_PLAIN),
+           set->layout, printable(set->origin));
     printf("nodes        %d, %d of them isolated\n", (int)set->graph.nodes, (int)info->isolated);
     printf("edges        %lld undirected", (long long)set->graph.edges);
     if (set->duplicate_edges > 0 || set->self_loops > 0)
@@ -116,56 +117,11 @@ static void print_text(const data_set *set, const data_info *info, const struct 
     printf("sha256       %s\n", set->sha256);
 }
 
-static void add_json_facts(struct json *doc, const data_set *set, const data_info *info) {
-    add_json_data(doc, set);
-    json_int(doc, "feature_nonzeros", set->features.nonzeros);
-    json_int(doc, "isolated", info->isolated);
-    json_int(doc, "components", info->components);
-    json_real(doc, "homophily", info->homophily);
-    if (set->split.name) {
-        json_open(doc, "split");
-        json_text(doc, "name", set->split.name);
-        json_int(doc, "train", set->split.train_count);
-        json_int(doc, "val", set->split.val_count);
-        json_int(doc, "test", set->split.test_count);
-        json_close(doc);
-    } else {
-        json_null(doc, "split");
-    }
-}
-
-/* The facts stand at the top and, as in the records of train, under "data". */
 static fathom_status print_document(const data_set *set, const data_info *info, const struct info_options *o,
                                     int64_t training, double seconds) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
-    add_json_facts(doc, set, info);
-    json_open(doc, "data");
-    add_json_facts(doc, set, info);
-    json_close(doc);
-    json_text(doc, "layout", set->layout);
-    json_text(doc, "origin", set->origin);
-    json_int(doc, "unlabelled", set->unlabelled);
-    json_int(doc, "duplicate_edges", set->duplicate_edges);
-    json_int(doc, "self_loops", set->self_loops);
-    json_bool(doc, "binarised", set->binarised);
-    json_bool(doc, "dense", set->features.dense);
-    json_real(doc, "feature_density", info->feature_density);
-    json_int(doc, "largest_component", info->largest_component);
-    json_open(doc, "degrees");
-    json_int(doc, "min", info->degree_min);
-    json_int(doc, "median", info->degree_median);
-    json_real(doc, "mean", info->degree_mean);
-    json_int(doc, "max", info->degree_max);
-    json_open_array(doc, "histogram");
-    for (int b = 0; b < info->bin_count; b++)
-        json_int(doc, NULL, info->bins[b]);
-    json_close(doc);
-    json_close(doc);
-    json_open_array(doc, "class_sizes");
-    for (int c = 0; c < set->classes; c++)
-        json_int(doc, NULL, info->class_sizes[c]);
-    json_close(doc);
+    data_info_to_json(doc, set, info);
     json_open(doc, "memory");
     json_int(doc, "loaded_bytes", info->graph_bytes + info->feature_bytes);
     json_int(doc, "training_bytes", training);
@@ -184,16 +140,16 @@ static fathom_status print_document(const data_set *set, const data_info *info, 
     return status;
 }
 
-/* A set that cannot be split by default (no labels, classes too small) is still described. */
+/* A set without a default split (no labels, classes too small) is still described. */
 static fathom_status add_split(data_set *set, const struct info_options *o) {
     fathom_status status = data_split_make(&set->split, set, o->choice.split, (uint64_t)o->choice.seed);
     if (status != FATHOM_DATA || o->choice.split)
         return status;
-    say("note: no split: %s", fathom_last_error());
+    log_info("note: no split: %s", fathom_last_error());
     return FATHOM_OK;
 }
 
-static fathom_status run(const void *given) {
+static fathom_status cmd_data_info(const void *given) {
     const struct info_options *o = given;
     fathom_status status;
     data_set *set = NULL;
@@ -201,14 +157,14 @@ static fathom_status run(const void *given) {
     data_options options = data_from_choice(&o->choice);
     options.without_split = true;
     options.feature_norm = DATA_NORM_NONE;
-    double seconds = now_seconds();
+    double seconds = clock_seconds();
     int64_t training;
     TRY_OUT(data_load(&set, o->data, &options));
-    seconds = now_seconds() - seconds;
+    seconds = clock_seconds() - seconds;
     TRY_OUT(add_split(set, o));
     TRY_OUT(data_describe(&info, set));
     TRY_OUT(training_bytes(&training, set, o));
-    say_notes(set);
+    log_data_notes(set);
     if (o->common.json)
         status = print_document(set, &info, o, training, seconds);
     else
@@ -219,12 +175,9 @@ out:
     return status;
 }
 
-const struct verb verb_data_info = {
-    "data info",
-    "what a data set is like: sizes, degrees, homophily, split, memory",
-    NULL,
-    "fathom data info cora\nfathom data info my/edges.csv --split random:20,30\n",
-    OPT_ROWS(rows),
-    sizeof(struct info_options),
-    run,
+const struct command command_data_info = {
+    "data info",    "describe a data set: sizes, degrees, homophily, split, memory",
+    NULL,           "fathom data info cora\nfathom data info my/edges.csv --split random:20,30\n",
+    OPT_ROWS(rows), sizeof(struct info_options),
+    cmd_data_info,
 };

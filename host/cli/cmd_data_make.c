@@ -43,18 +43,18 @@ static const struct opt_row make_rows[] = {
     OPT_REAL(struct make_options, density, "density", 0, "P", "0.05", 0, 1, NULL,
              "share of the features that are not zero (0/1 words); 1: dense numbers"),
     OPT_REAL(struct make_options, signal, "signal", 0, "S", "0.3", 0, 1, NULL,
-             "how much the features tell of the class"),
+             "how much the features depend on the class"),
     OPT_INT(struct make_options, seed, "seed", 0, "N", "100", 0, 9007199254740992.0, "seed of every random draw"),
     OPT_CHOICE(struct make_options, layout, "layout", 0, LAYOUTS, "npz",
                "fathom's .npz, or a folder of OGB csv tables"),
 };
 
-/* Writes the set and tells what was written. */
+/* Writes the set and prints its sizes. */
 static fathom_status write_set(const data_set *set, const char *out, int layout, bool as_json) {
     struct json *doc = NULL;
     TRY(layout == 1 ? data_save_ogb(set, out) : data_save(set, out));
     if (!as_json) {
-        printf("%s: %d node%s, %lld edge%s, %d feature%s, %d class%s\n", shown(out), (int)set->graph.nodes,
+        printf("%s: %d node%s, %lld edge%s, %d feature%s, %d class%s\n", printable(out), (int)set->graph.nodes,
                plural(set->graph.nodes), (long long)set->graph.edges, plural(set->graph.edges), (int)set->features.cols,
                plural(set->features.cols), (int)set->classes, plural_es(set->classes));
         return FATHOM_OK;
@@ -62,21 +62,21 @@ static fathom_status write_set(const data_set *set, const char *out, int layout,
     TRY(json_new_document(&doc));
     json_text(doc, "output", out);
     json_open(doc, "data");
-    add_json_data(doc, set);
+    data_to_json(doc, set);
     json_close(doc);
     fathom_status status = print_json(doc);
     json_free(doc);
     return status;
 }
 
-static fathom_status run_convert(const void *given) {
+static fathom_status cmd_data_convert(const void *given) {
     const struct convert_options *o = given;
     data_set *set = NULL;
     data_options options = data_from_choice(&o->choice);
     options.feature_norm = DATA_NORM_NONE;
     options.without_split = o->choice.split == NULL;
     TRY(data_load(&set, o->data, &options));
-    say_notes(set);
+    log_data_notes(set);
     fathom_status status = write_set(set, o->out, o->layout, o->common.json);
     if (status == FATHOM_OK)
         status = data_save_names_beside(set, o->out); /* files hold numbers */
@@ -84,7 +84,7 @@ static fathom_status run_convert(const void *given) {
     return status;
 }
 
-static fathom_status run_make(const void *given) {
+static fathom_status cmd_data_make(const void *given) {
     const struct make_options *o = given;
     data_set *set = NULL;
     data_make_options options = {.kind = o->kind == 1 ? "rmat" : "sbm",
@@ -102,7 +102,7 @@ static fathom_status run_make(const void *given) {
     return status;
 }
 
-const struct verb verb_data_convert = {
+const struct command command_data_convert = {
     "data convert",
     "write a data set of any layout as one .npz",
     "The .npz loads in numpy without pickles. It holds the split the files bring, or\n"
@@ -111,10 +111,10 @@ const struct verb verb_data_convert = {
     "fathom data convert cora.content -o cora.npz\n",
     OPT_ROWS(convert_rows),
     sizeof(struct convert_options),
-    run_convert,
+    cmd_data_convert,
 };
 
-const struct verb verb_data_make = {
+const struct command command_data_make = {
     "data make",
     "make a synthetic graph of a given size",
     NULL,
@@ -122,5 +122,5 @@ const struct verb verb_data_make = {
     "fathom data make rmat --nodes 169343 --edges 1166243 --density 1 -o big.npz\n",
     OPT_ROWS(make_rows),
     sizeof(struct make_options),
-    run_make,
+    cmd_data_make,
 };

@@ -1,5 +1,5 @@
-/* cmd_demo.c - `fathom demo`: the same deep network twice, without and with group norm, side by side. What a newcomer
- * sees first (`./quickstart run`). */
+/* cmd_demo.c - `fathom demo`: the same deep network twice, without and with group norm, side by side. `./quickstart
+ * run` starts it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -60,10 +60,10 @@ static void print_both(const struct outcome both[NETWORKS], int64_t layers, int6
 /* {"fathom": ..., "format": ..., "runs": [record, record]} */
 static fathom_status print_both_json(const struct outcome both[NETWORKS]) {
     const char *a = fathom_model_record(both[PLAIN].model), *b = fathom_model_record(both[GROUP].model);
-    size_t room = strlen(a) + strlen(b) + 128;
+    size_t size = strlen(a) + strlen(b) + 128;
     char *text = NULL;
-    TRY(mem_new(&text, room, 1, 1, "JSON text"));
-    snprintf(text, room, "{\n\"fathom\": \"%s\", \"format\": %d,\n\"runs\": [\n%s,\n%s\n]\n}", fathom_version(),
+    TRY(mem_new(&text, size, 1, 1, "JSON text"));
+    snprintf(text, size, "{\n\"fathom\": \"%s\", \"format\": %d,\n\"runs\": [\n%s,\n%s\n]\n}", fathom_version(),
              JSON_FORMAT, a, b);
     print_json_text(text);
     mem_free(text);
@@ -81,7 +81,7 @@ static fathom_status train_one(struct outcome *to, fathom_norm_kind norm, const 
     options.epochs = o->epochs;
     options.seed = (uint64_t)o->choice.seed;
     watch_training(&options);
-    TRY(say_network(&options, data, device));
+    TRY(log_network(&options, data, device));
     fathom_status status = api_train(&to->model, device, data, &options, watch_signals());
     progress_end();
     TRY(status);
@@ -94,10 +94,10 @@ static fathom_status run_both(const struct demo_options *o, const fathom_data *d
     fathom_data_info info = {.size = sizeof info};
     fathom_status status;
     TRY_OUT(fathom_data_describe(data, &info));
-    TRY_OUT(say_data(data));
+    TRY_OUT(log_data(data));
     for (int i = 0; i < NETWORKS; i++)
         TRY_OUT(train_one(&both[i], norms[i], o, data, device));
-    say("%s", "");
+    log_info("%s", "");
     if (o->common.json)
         status = print_both_json(both);
     else
@@ -108,7 +108,7 @@ out:
     return status;
 }
 
-static fathom_status run(const void *given) {
+static fathom_status cmd_demo(const void *given) {
     const struct demo_options *options = given;
     fathom_data *data = NULL;
     fathom_device *device = NULL;
@@ -122,12 +122,12 @@ out:
     return status;
 }
 
-const struct verb verb_demo = {
+const struct command command_demo = {
     "demo",
     "train a deep network without and with group norm, side by side",
     "Takes seconds on the embedded graph.\n",
     "fathom demo\nfathom demo --layers 30 --epochs 400\n",
     OPT_ROWS(rows),
     sizeof(struct demo_options),
-    run,
+    cmd_demo,
 };

@@ -1,4 +1,4 @@
-/* cmd_devices.c - `fathom devices`: one flat list over both back ends, and which one is taken. */
+/* cmd_devices.c - `fathom devices`: one flat list over both back ends, and which one is selected. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -10,8 +10,8 @@ struct devices_options {
 
 enum column { ROW, WORD, TYPE, UNITS, MEMORY, NAME, DRIVER, COLUMNS };
 
-/* All rows of the list; `taken` is the row that --device means, `chosen` the one that auto takes. */
-struct shown {
+/* All rows of the list; `taken` is the row that --device selects, `chosen` the one that auto selects. */
+struct device_table {
     fathom_device_list *list;
     fathom_device_info *info;
     int32_t count, taken, chosen;
@@ -35,7 +35,7 @@ static void fill_row(const char **cells, struct numbers *numbers, const fathom_d
     cells[DRIVER] = info->driver;
 }
 
-static fathom_status print_devices(const struct shown *s) {
+static fathom_status print_devices(const struct device_table *s) {
     static const char *const heads[COLUMNS] = {"  #", "word", "type", "units", "memory", "name", "driver"};
     const char **cells = NULL;
     struct numbers *numbers = NULL;
@@ -56,7 +56,7 @@ out:
     return status;
 }
 
-static fathom_status print_devices_json(const struct shown *s) {
+static fathom_status print_devices_json(const struct device_table *s) {
     struct json *doc = NULL;
     const char *note;
     TRY(json_new_document(&doc));
@@ -88,7 +88,7 @@ static fathom_status print_devices_json(const struct shown *s) {
     return status;
 }
 
-static fathom_status gather(struct shown *s, const char *word) {
+static fathom_status load_devices(struct device_table *s, const char *selector) {
     TRY(fathom_device_list_make(&s->list));
     s->count = fathom_device_list_count(s->list);
     TRY(mem_new(&s->info, s->count, 1, sizeof *s->info, "device table"));
@@ -97,15 +97,15 @@ static fathom_status gather(struct shown *s, const char *word) {
         TRY(fathom_device_list_get(s->list, i, &s->info[i]));
     }
     TRY(fathom_device_list_find(s->list, "auto", &s->chosen));
-    return fathom_device_list_find(s->list, word, &s->taken);
+    return fathom_device_list_find(s->list, selector, &s->taken);
 }
 
-static fathom_status run(const void *given) {
+static fathom_status cmd_devices(const void *given) {
     const struct devices_options *options = given;
-    struct shown s = {0};
+    struct device_table s = {0};
     const char *note;
     fathom_status status;
-    TRY_OUT(gather(&s, options->common.device));
+    TRY_OUT(load_devices(&s, options->common.device));
     if (options->common.json) {
         status = print_devices_json(&s);
         goto out;
@@ -117,20 +117,20 @@ static fathom_status run(const void *given) {
         printf("\n* is what '%s' means; auto takes %s: %s\n", options->common.device, s.info[s.chosen].word,
                fathom_device_list_why(s.list));
     for (int32_t i = 0; (note = fathom_device_list_note(s.list, i)); i++)
-        say("note: %s", note);
+        log_info("note: %s", note);
 out:
     mem_free(s.info);
     fathom_device_list_free(s.list);
     return status;
 }
 
-const struct verb verb_devices = {
+const struct command command_devices = {
     "devices",
-    "list the devices, and say which one is taken and why",
+    "list the devices; which one is selected, and why",
     "The first columns, # and word, are what --device takes.\n",
     "fathom devices\nfathom devices --device gpu --json\n",
     NULL,
     0,
     sizeof(struct devices_options),
-    run,
+    cmd_devices,
 };

@@ -18,7 +18,10 @@ struct eval_options {
     const char *checkpoint, *logits, *embeddings, *predictions;
     int model, norm, definition;
     int64_t layers;
-    double lambda, alpha, theta;
+    double lambda;
+#define X(name, kind, ...) SETTING_TYPE_##kind name;
+    SETTINGS_GCNII(X)
+#undef X
 };
 
 static const struct opt_row rows[] = {
@@ -33,15 +36,16 @@ static const struct opt_row rows[] = {
              "write node, class and probability; names of nodes and classes beside it"),
     OPT_CHOICE(struct eval_options, definition, "definition", 0, "authors|paper|pyg", "authors",
                "of the group distance ratio"),
-    OPT_CHOICE(struct eval_options, model, "model", 'm', "gcn|gat|sgc|gcnii", NULL,
-               "when the checkpoint does not say it"),
-    OPT_CHOICE(struct eval_options, norm, "norm", 0, "none|batch|pair|group", NULL,
-               "when the checkpoint does not say it"),
+    OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when the checkpoint does not say it"),
+    OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when the checkpoint does not say it"),
     OPT_INT(struct eval_options, layers, "layers", 'k', "K", NULL, 1, NN_LAYERS_MAX,
             "when the checkpoint does not say it"),
     OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -1e3, 1e3, NULL, "instead of the checkpoint's"),
-    OPT_REAL(struct eval_options, alpha, "alpha", 0, "A", NULL, 0, 1, NULL, "instead of the checkpoint's"),
-    OPT_REAL(struct eval_options, theta, "theta", 0, "T", NULL, 0, 1e3, NULL, "instead of the checkpoint's"),
+#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...)   \
+    OPT_##kind(struct eval_options, name, option, letter, argument, NULL, low, high, NULL, \
+               "instead of the checkpoint's"),
+    SETTINGS_GCNII(X)
+#undef X
 };
 
 static fathom_status load_model(fathom_model **model, const struct eval_options *o) {
@@ -52,10 +56,11 @@ static fathom_status load_model(fathom_model **model, const struct eval_options 
     known.layers = o->layers;
     if (opt_given(&o->common, &o->lambda))
         known.lambda = o->lambda;
-    if (opt_given(&o->common, &o->alpha))
-        known.alpha = o->alpha;
-    if (opt_given(&o->common, &o->theta))
-        known.theta = o->theta;
+#define X(name, ...)                     \
+    if (opt_given(&o->common, &o->name)) \
+        known.name = o->name;
+    SETTINGS_GCNII(X);
+#undef X
     return fathom_model_load(model, o->checkpoint, &known);
 }
 
@@ -71,8 +76,8 @@ static void choose_norm(struct data_choice *c, const struct eval_options *o, dat
     if (!opt_given(&o->common, &o->choice.feature_norm))
         c->feature_norm = (int)trained;
     else if (c->feature_norm != (int)trained)
-        say("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as asked for", o->checkpoint,
-            data_norm_name(trained), data_norm_name((data_norm)c->feature_norm));
+        log_info("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as asked for", o->checkpoint,
+                 data_norm_name(trained), data_norm_name((data_norm)c->feature_norm));
 }
 
 /* What is not given is taken from the checkpoint; what is given holds, and a difference is named. */
@@ -89,18 +94,19 @@ static void choose_input(struct data_choice *c, const struct eval_options *o, co
     if (!opt_given(&o->common, &o->choice.missing_rate))
         c->missing_rate = trained->missing_rate;
     else if (c->missing_rate != trained->missing_rate)
-        say("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as asked for", o->checkpoint,
-            trained->missing_rate, c->missing_rate);
+        log_info("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as asked for", o->checkpoint,
+                 trained->missing_rate, c->missing_rate);
 }
 
 /* What no option can change. */
 static void compare_input(const data_set *set, const struct eval_options *o, const checkpoint_origin *trained) {
     if (trained->binarised >= 0 && trained->binarised != set->binarised)
-        say("note: %s was trained on features that %s made 0 and 1; those of %s %s", o->checkpoint,
-            trained->binarised ? "were" : "were not", set->name, set->binarised ? "are" : "are not");
+        log_info("note: %s was trained on features that %s made 0 and 1; those of %s %s", o->checkpoint,
+                 trained->binarised ? "were" : "were not", set->name, set->binarised ? "are" : "are not");
     if (trained->split_sha256[0] && strcmp(trained->data_sha256, set->sha256) == 0 &&
         strcmp(trained->split_sha256, set->split.sha256) != 0)
-        say("note: %s was trained with another split (%s, seed %s): nodes it learnt from may count as test nodes; give "
+        log_info(
+            "note: %s was trained with another split (%s, seed %s): nodes it learnt from may count as test nodes; give "
             "its --split and --seed for its own accuracies",
             o->checkpoint, trained->split[0] ? trained->split : "a file", trained->seed);
 }
@@ -110,9 +116,9 @@ static void compare_input(const data_set *set, const struct eval_options *o, con
 /* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
 static fathom_status save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes) {
     char *text = NULL;
-    size_t used = 0, room = 64 * ((size_t)nodes + 1);
-    TRY(mem_new(&text, room, 1, 1, "predictions"));
-    used += (size_t)snprintf(text, room, "node,class,probability\n");
+    size_t used = 0, capacity = 64 * ((size_t)nodes + 1);
+    TRY(mem_new(&text, capacity, 1, 1, "predictions"));
+    used += (size_t)snprintf(text, capacity, "node,class,probability\n");
     for (int64_t v = 0; v < nodes; v++) {
         const float *z = logits + v * classes;
         int64_t best = 0;
@@ -121,7 +127,7 @@ static fathom_status save_predictions(const char *path, const float *logits, int
             best = z[c] > z[best] ? c : best;
         for (int64_t c = 0; c < classes; c++)
             total += exp((double)z[c] - (double)z[best]);
-        used += (size_t)snprintf(text + used, room - used, "%" PRId64 ",%" PRId64 ",%.6f\n", v, best, 1 / total);
+        used += (size_t)snprintf(text + used, capacity - used, "%" PRId64 ",%" PRId64 ",%.6f\n", v, best, 1 / total);
     }
     fathom_status status = file_replace(path, &(file_piece){text, used}, 1);
     mem_free(text);
@@ -145,20 +151,12 @@ static fathom_status save_outputs(const struct eval_options *o, const struct out
     return o->predictions ? save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
 }
 
-static void add_config(struct json *doc, const fathom_model_info *m, const struct eval_options *o,
-                       const data_set *set) {
+static void add_config(struct json *doc, const nn_config *config, const struct eval_options *o, const data_set *set) {
     json_open(doc, "config");
     json_text(doc, "checkpoint", o->checkpoint);
     json_text(doc, "data", o->data);
-    json_text(doc, "model", nn_conv_name((nn_conv_kind)m->model));
-    json_text(doc, "norm", nn_norm_name((nn_norm_kind)m->norm));
-    json_int(doc, "layers", m->layers);
-    json_int(doc, "hidden", m->hidden);
-    json_int(doc, "groups", m->groups);
-    json_real(doc, "lambda", m->lambda);
-    json_real(doc, "alpha", m->alpha);
-    json_real(doc, "theta", m->theta);
-    json_bool(doc, "assignment_bias", m->assignment_bias);
+    train_json_model(doc, config);
+    json_bool(doc, "assignment_bias", config->assign_bias);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", set->missing_rate);
     json_text(doc, "feature_norm", data_norm_name(set->norm));
@@ -166,12 +164,12 @@ static void add_config(struct json *doc, const fathom_model_info *m, const struc
     json_close(doc);
 }
 
-static fathom_status print_json_scores(const struct eval_options *o, const struct outcome *e, const data_set *set,
-                                       const be_info *info) {
+static fathom_status print_json_scores(const struct eval_options *o, const struct outcome *e, const nn_config *config,
+                                       const data_set *set, const be_info *info) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
     train_json_data(doc, set);
-    add_config(doc, &e->model, o, set);
+    add_config(doc, config, o, set);
     train_json_device(doc, info);
     json_open(doc, "result");
     json_real(doc, "test_accuracy", e->scores.test_accuracy);
@@ -190,8 +188,8 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
 }
 
 static void print_scores(const struct outcome *e) {
-    say("%s, %" PRId64 " layers, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
-        nn_norm_name((nn_norm_kind)e->model.norm));
+    log_info("%s, %" PRId64 " layers, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
+             nn_norm_name((nn_norm_kind)e->model.norm));
     printf("%s%-26s %10s%s   validation %s, training %s\n", style(stdout, STYLE_BOLD), "test accuracy",
            percent_text(e->scores.test_accuracy), style(stdout, STYLE_PLAIN), percent_text(e->scores.val_accuracy),
            percent_text(e->scores.train_accuracy));
@@ -216,14 +214,14 @@ static fathom_status evaluate(struct outcome *e, const struct eval_options *o, c
     if (status == FATHOM_DATA || status == FATHOM_USAGE)
         return fail_prefix(status, "%s: ", o->checkpoint);
     TRY(status);
-    tell_check(device, note);
+    log_device_check(device, note);
     if (!e->scores.finite)
-        say("the representations are not all finite: there are no metrics of them");
+        log_info("the representations are not all finite: there are no metrics of them");
     TRY(save_outputs(o, e));
     return o->predictions ? data_save_names_beside(data->set, o->predictions) : FATHOM_OK;
 }
 
-static fathom_status run(const void *given) {
+static fathom_status run_eval(const void *given) {
     const struct eval_options *o = given;
     struct data_choice choice = o->choice;
     struct outcome e = {0};
@@ -239,11 +237,11 @@ static fathom_status run(const void *given) {
     TRY_OUT(status);
     compare_input(data->set, o, &model->origin);
     if (!o->common.json)
-        TRY_OUT(say_data(data));
+        TRY_OUT(log_data(data));
     TRY_OUT(open_handle(&device, &o->common, false));
     TRY_OUT(evaluate(&e, o, model, data, device));
     if (o->common.json)
-        status = print_json_scores(o, &e, data->set, be_device_info(device->dev));
+        status = print_json_scores(o, &e, nn_model_config(model->plan), data->set, be_device_info(device->dev));
     else
         print_scores(&e);
 out:
@@ -254,7 +252,7 @@ out:
     return status;
 }
 
-const struct verb verb_eval = {
+const struct command command_eval = {
     "eval",
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
@@ -265,5 +263,5 @@ const struct verb verb_eval = {
     "fathom eval --checkpoint runs/gat15/model.safetensors --data cora\n",
     OPT_ROWS(rows),
     sizeof(struct eval_options),
-    run,
+    run_eval,
 };

@@ -1,4 +1,4 @@
-/* cmd_metrics.c - `fathom metrics`: how over-smoothed any embeddings are, whoever made them. */
+/* cmd_metrics.c - `fathom metrics`: over-smoothing of any embeddings. */
 #include <string.h>
 
 #include "cli/training.h"
@@ -17,7 +17,7 @@ struct metrics_options {
 
 static const struct opt_row rows[] = {
     OPT_PATH(struct metrics_options, embeddings, "embeddings", 'e', "FILE", OPT_REQUIRED,
-             "a .npy of n x d numbers, or a .npz with x and, if it likes, y (labels)"),
+             "a .npy of n x d numbers, or a .npz with x and optionally y (labels)"),
     OPT_CHOICE(struct metrics_options, definition, "definition", 0, "authors|paper|pyg", "authors",
                "of the group distance ratio"),
     OPT_TEXT(struct metrics_options, data, "data", 0, "DATA", NULL,
@@ -25,8 +25,8 @@ static const struct opt_row rows[] = {
     DATA_CHOICE_ROWS(struct metrics_options, choice),
 };
 
-/* What was gathered from the files; everything here is owned. */
-struct gathered {
+/* Input read from the files; owned. */
+struct metrics_files {
     float *h, *x;
     int32_t *labels;
     int64_t nodes, width, label_count, x_rows, x_cols;
@@ -38,7 +38,7 @@ static bool is_npz(const char *path) {
     return length > 4 && strcmp(path + length - 4, ".npz") == 0;
 }
 
-static fathom_status read_npz(struct gathered *g, const char *path) {
+static fathom_status read_npz(struct metrics_files *g, const char *path) {
     npz_file *file = NULL;
     char *unused = NULL;
     fathom_status status;
@@ -48,21 +48,21 @@ static fathom_status read_npz(struct gathered *g, const char *path) {
         TRY_OUT(npz_int32(&g->labels, &g->label_count, file, "y", -1, 1000000));
     TRY_OUT(npz_unused_text(&unused, file));
     if (unused)
-        say("note: %s", unused);
+        log_info("note: %s", unused);
 out:
     mem_free(unused);
     npz_close(file);
     return status;
 }
 
-static fathom_status read_embeddings(struct gathered *g, const char *path) {
+static fathom_status read_embeddings(struct metrics_files *g, const char *path) {
     if (!is_npz(path))
         return npy_load_float(&g->h, &g->nodes, &g->width, path);
     TRY(read_limit_begin());
     return read_limit_end(read_npz(g, path), path);
 }
 
-/* Neither split nor missing features matter here. A bare graph needs the labels and features that stand beside it. */
+/* Neither split nor missing features matter here. A bare graph needs --labels and --features. */
 static fathom_status load_whole(fathom_data **set, const struct metrics_options *o) {
     fathom_data_options options = options_from_choice(&o->choice);
     options.without_split = 1;
@@ -77,20 +77,20 @@ static fathom_status load_whole(fathom_data **set, const struct metrics_options 
     return fathom_data_load(set, o->data, &options);
 }
 
-static fathom_status read_set(struct gathered *g, const struct metrics_options *o) {
+static fathom_status read_set(struct metrics_files *g, const struct metrics_options *o) {
     fathom_data_info info = {.size = sizeof info};
     const char *note;
     TRY(load_whole(&g->set, o));
     TRY(fathom_data_describe(g->set, &info));
     for (int32_t i = 0; (note = fathom_data_note(g->set, i)); i++)
-        say("note: %s: %s", info.name, note);
+        log_info("note: %s: %s", info.name, note);
     if (info.nodes != g->nodes)
         return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld nodes", o->embeddings, (long long)g->nodes,
                     info.name, (long long)info.nodes);
     return FATHOM_OK;
 }
 
-static fathom_status read_labels(struct gathered *g, const struct metrics_options *o) {
+static fathom_status read_labels(struct metrics_files *g, const struct metrics_options *o) {
     if (o->choice.labels) {
         mem_free(g->labels);
         g->labels = NULL;
@@ -102,7 +102,7 @@ static fathom_status read_labels(struct gathered *g, const struct metrics_option
     return FATHOM_OK;
 }
 
-static fathom_status read_features(struct gathered *g, const struct metrics_options *o) {
+static fathom_status read_features(struct metrics_files *g, const struct metrics_options *o) {
     TRY(npy_load_float(&g->x, &g->x_rows, &g->x_cols, o->choice.features));
     if (g->x_rows != g->nodes || g->x_cols < 1 || g->x_cols > INT32_MAX)
         return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", o->embeddings, (long long)g->nodes,
@@ -111,7 +111,7 @@ static fathom_status read_features(struct gathered *g, const struct metrics_opti
 }
 
 /* Labels and features of their own files come before those of the set. */
-static fathom_status read_rest(struct gathered *g, const struct metrics_options *o) {
+static fathom_status read_rest(struct metrics_files *g, const struct metrics_options *o) {
     if (o->data)
         TRY(read_set(g, o));
     TRY(read_labels(g, o));
@@ -122,7 +122,7 @@ static fathom_status read_rest(struct gathered *g, const struct metrics_options 
 }
 
 /* What is known about the nodes: the set, and in front of it what came with the embeddings. */
-static fathom_status known_of(fathom_arrays *known, const struct gathered *g) {
+static fathom_status known_of(fathom_arrays *known, const struct metrics_files *g) {
     *known = (fathom_arrays){.size = sizeof *known, .nodes = g->nodes};
     if (g->set)
         TRY(fathom_data_view(g->set, known));
@@ -140,12 +140,12 @@ static fathom_status known_of(fathom_arrays *known, const struct gathered *g) {
 }
 
 static fathom_status print_values(const fathom_metrics *values, const struct metrics_options *o, const be_info *info,
-                                  const struct gathered *g) {
+                                  const struct metrics_files *g) {
     const char *definition = metrics_definition_name((metrics_definition)o->definition);
     struct json *doc = NULL;
     if (!o->common.json) {
-        say("%s: %s x %s; group distances as defined by %s", o->embeddings, count_text(g->nodes), count_text(g->width),
-            definition);
+        log_info("%s: %s x %s; group distances as defined by %s", o->embeddings, count_text(g->nodes),
+                 count_text(g->width), definition);
         print_metrics(values);
         return FATHOM_OK;
     }
@@ -163,9 +163,9 @@ static fathom_status print_values(const fathom_metrics *values, const struct met
     return status;
 }
 
-static fathom_status run(const void *given) {
+static fathom_status cmd_metrics(const void *given) {
     const struct metrics_options *o = given;
-    struct gathered g = {0};
+    struct metrics_files g = {0};
     fathom_device *device = NULL;
     fathom_metrics values = {.size = sizeof values, .definition = o->definition};
     fathom_arrays known;
@@ -176,7 +176,7 @@ static fathom_status run(const void *given) {
     TRY_OUT(open_handle(&device, &o->common, false));
     const char *note = fathom_device_note(device);
     TRY_OUT(fathom_measure(&values, device, g.h, g.nodes, g.width, &known));
-    tell_check(device, note);
+    log_device_check(device, note);
     TRY_OUT(print_values(&values, o, be_device_info(device->dev), &g));
 out:
     fathom_device_close(device);
@@ -187,7 +187,7 @@ out:
     return status;
 }
 
-const struct verb verb_metrics = {
+const struct command command_metrics = {
     "metrics",
     "measure how over-smoothed any embeddings are",
     "Metrics that need what was not given (labels, features, a graph) are left out\n"
@@ -201,5 +201,5 @@ const struct verb verb_metrics = {
     "fathom metrics --embeddings H.npy --data cora --definition paper --json\n",
     OPT_ROWS(rows),
     sizeof(struct metrics_options),
-    run,
+    cmd_metrics,
 };

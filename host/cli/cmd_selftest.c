@@ -1,10 +1,10 @@
-/* cmd_selftest.c - `fathom selftest`: every operation on the user's own devices against the oracle in the binary. */
+/* cmd_selftest.c - `fathom selftest`: every operation on a device against the oracles in the binary. */
 #include <string.h>
 
-#include "cli/bench.h"
-#include "cli/device.h"
-#include "cli/selftest.h"
+#include "bench/bench.h"
+#include "cli/open_device.h"
 #include "core/suggest.h"
+#include "selftest/run.h"
 
 struct selftest_options {
     struct common_options common;
@@ -14,10 +14,11 @@ struct selftest_options {
 
 static const struct opt_row rows[] = {
     OPT_TEXT(struct selftest_options, op, "op", 0, "NAME", NULL, "only this operation"),
-    OPT_FLAG(struct selftest_options, all, "all", 0, "every device, or those of --device A,B; goes on over failures"),
+    OPT_FLAG(struct selftest_options, all, "all", 0,
+             "every device, or those of --device A,B; continues after failures"),
 };
 
-static void add_json_operation(struct json *doc, const char *name, const struct tally *tally) {
+static void add_json_operation(struct json *doc, const char *name, const struct selftest_tally *tally) {
     json_open(doc, NULL);
     json_text(doc, "name", name);
     json_int(doc, "cases", tally->cases);
@@ -26,41 +27,54 @@ static void add_json_operation(struct json *doc, const char *name, const struct 
     json_close(doc);
 }
 
+static void print_operation(const char *name, const struct selftest_tally *tally) {
+    char text[SELFTEST_TEXT];
+    selftest_summary(text, name, tally);
+    printf("%s", text);
+    selftest_verdict(text, tally);
+    printf("%s%s%s\n", style(stdout, tally->failed ? STYLE_BAD : STYLE_GOOD), text, style(stdout, STYLE_PLAIN));
+}
+
+static void print_failure(void *user, const char *text) {
+    (void)user;
+    printf("%s\n", text);
+}
+
 /* `only`: one operation, or BE_OP_COUNT for all. */
-static fathom_status run_operations(struct tally *all, struct selftest *test, int only, struct json *doc) {
+static fathom_status run_operations(struct selftest_tally *all, struct selftest *test, int only, struct json *doc) {
     for (int op = 0; op < BE_OP_COUNT; op++) {
-        struct tally tally;
+        struct selftest_tally tally;
         if (only != BE_OP_COUNT && only != op)
             continue;
-        TRY(selftest_run(&tally, test, (be_op)op));
+        TRY(selftest_run_op(&tally, test, (be_op)op));
         if (doc)
             add_json_operation(doc, be_op_name((be_op)op), &tally);
         else
-            selftest_print(stdout, be_op_name((be_op)op), &tally);
+            print_operation(be_op_name((be_op)op), &tally);
         selftest_add(all, &tally);
     }
     return FATHOM_OK;
 }
 
-static fathom_status verdict(const struct tally *all, const be_info *info) {
+static fathom_status verdict(const struct selftest_tally *all, const be_info *info) {
     if (all->cases == 0)
         return fail(FATHOM_FAILURE, "selftest: there is no case to run; build fathom with its cases");
     if (all->failed == 0)
         return FATHOM_OK;
     return fail(
         FATHOM_NUMERIC, "selftest: %d of %d cases failed on %s (%s), first %s, %s; do not trust its results, %s",
-        all->failed, all->cases, info->word, info->name, all->operation, all->first,
+        all->failed, all->cases, info->selector, info->name, all->operation, all->first,
         info->kind == BE_CPU ? "and report this with what fathom doctor prints" : "try another driver or --device cpu");
 }
 
-/* The operations of an open device, as text or into `doc`, then what to make of them. */
-static fathom_status run_device(struct tally *all, struct selftest *test, const be_info *info, int only,
+/* The operations of an open device, as text or into `doc`, then the verdict. */
+static fathom_status run_device(struct selftest_tally *all, struct selftest *test, const be_info *info, int only,
                                 struct json *doc) {
     if (!doc) {
         TRY(run_operations(all, test, only, NULL));
         printf("%d cases, %d failed\n", all->cases, all->failed);
-        if (all->left_out > 0)
-            printf("%d more were left out for want of memory\n", all->left_out);
+        if (all->skipped > 0)
+            printf("%d more were left out for lack of memory\n", all->skipped);
         return verdict(all, info);
     }
     add_json_device(doc, info);
@@ -69,22 +83,22 @@ static fathom_status run_device(struct tally *all, struct selftest *test, const 
     json_close(doc);
     json_int(doc, "cases", all->cases);
     json_int(doc, "failed", all->failed);
-    if (test->go_on)
-        json_int(doc, "left_out", all->left_out);
+    if (test->skip_on_memory)
+        json_int(doc, "left_out", all->skipped);
     return verdict(all, info);
 }
 
 static fathom_status run_one(const struct selftest_options *options, int only) {
-    struct selftest test = {.out = options->common.json ? NULL : stdout};
-    struct tally all = {0};
+    struct selftest test = {.on_failure = options->common.json ? NULL : print_failure, .progress = show_progress};
+    struct selftest_tally all = {0};
     struct json *doc = NULL;
     fathom_status status;
     TRY(open_device(&test.device, &options->common));
     be_info info = *be_device_info(test.device);
-    snprintf(test.word, sizeof test.word, "%s", info.word);
+    snprintf(test.selector, sizeof test.selector, "%s", info.selector);
     test.options = device_options(&options->common, false);
     if (!options->common.json) {
-        say("%s: %s, %s", info.word, info.name, info.driver);
+        log_info("%s: %s, %s", info.selector, info.name, info.driver);
         status = run_device(&all, &test, &info, only, NULL);
         goto out;
     }
@@ -102,17 +116,19 @@ out:
     return status;
 }
 
-/* One of several devices: what is wrong with it is told, and does not keep the others from being tested. */
+/* One of several devices: its failure is reported, and the others are still tested. */
 static fathom_status run_row(const struct selftest_options *options, int only, const be_list *list, int row,
                              struct json *doc) {
-    struct selftest test = {.out = doc ? NULL : stdout, .go_on = true};
-    struct tally all = {0};
+    struct selftest test = {
+        .on_failure = doc ? NULL : print_failure, .progress = show_progress, .skip_on_memory = true};
+    struct selftest_tally all = {0};
     const be_info *info = &list->info[row];
     if (doc)
         json_open(doc, NULL);
     else
-        printf("%s: %s, %s\n", info->word, shown(info->name), shown(info->driver));
-    fathom_status status = selftest_open(&test, list, row, &options->common);
+        printf("%s: %s, %s\n", info->selector, printable(info->name), printable(info->driver));
+    be_options open = device_options(&options->common, false);
+    fathom_status status = selftest_open(&test, list, row, &open);
     if (status == FATHOM_OK)
         status = run_device(&all, &test, info, only, doc);
     else if (doc)
@@ -129,13 +145,13 @@ static fathom_status run_row(const struct selftest_options *options, int only, c
     return status;
 }
 
-/* The worst of the devices decides: the first that fails. */
+/* The status is that of the first device that fails. */
 static fathom_status run_all(const struct selftest_options *options, int only) {
     bool named = opt_given(&options->common, &options->common.device);
     int found[BENCH_DEVICES], count = 0;
     struct json *doc = NULL;
     fathom_status status, first = FATHOM_OK;
-    char sentence[CORE_MESSAGE_MAX] = "";
+    char message[CORE_MESSAGE_MAX] = "";
     be_list list;
     TRY(be_list_devices(&list));
     TRY_OUT(bench_device_rows(found, &count, &list, named ? options->common.device : "all"));
@@ -148,9 +164,9 @@ static fathom_status run_all(const struct selftest_options *options, int only) {
         if (first != FATHOM_OK || status == FATHOM_OK)
             continue;
         first = status;
-        snprintf(sentence, sizeof sentence, "%s", fathom_last_error());
+        snprintf(message, sizeof message, "%s", fathom_last_error());
     }
-    status = first == FATHOM_OK ? FATHOM_OK : fail(first, "%s", sentence);
+    status = first == FATHOM_OK ? FATHOM_OK : fail(first, "%s", message);
     if (doc) {
         json_close(doc);
         if (status != FATHOM_OK)
@@ -178,14 +194,14 @@ static fathom_status find_operation(int *op, const char *name) {
     return FATHOM_OK;
 }
 
-static fathom_status run(const void *given) {
+static fathom_status cmd_selftest(const void *given) {
     const struct selftest_options *options = given;
     int only;
     TRY(find_operation(&only, options->op));
     return options->all ? run_all(options, only) : run_one(options, only);
 }
 
-const struct verb verb_selftest = {
+const struct command command_selftest = {
     "selftest",
     "compute every operation on a device and compare it with the oracle",
     "A line for each operation: its cases and the worst normalised mean squared\n"
@@ -194,5 +210,5 @@ const struct verb verb_selftest = {
     "fathom selftest --device cpu\nfathom selftest --op gemm --json\nfathom selftest --all\n",
     OPT_ROWS(rows),
     sizeof(struct selftest_options),
-    run,
+    cmd_selftest,
 };

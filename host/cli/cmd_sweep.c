@@ -6,8 +6,8 @@
 #include "cli/training.h"
 #include "core/mem.h"
 #include "core/plural.h"
-#include "lab/sweep.h"
-#include "lab/tables.h"
+#include "report/paper_tables.h"
+#include "sweep/sweep.h"
 
 struct sweep_options {
     struct common_options common;
@@ -15,16 +15,21 @@ struct sweep_options {
     bool resume, dry_run;
     int64_t jobs;
     /* each replaces a line of the recipe */
-    const char *data, *models, *norms, *layers, *groups, *lambda, *missing_rate, *seeds, *epochs, *patience, *hidden,
-        *dropout, *lr, *weight_decay, *preset, *split, *features, *feature_norm, *picture;
+    const char *data, *models, *norms, *layers, *groups, *lambda, *missing_rate, *seeds, *split, *features,
+        *feature_norm, *picture;
+#define X(name, ...) const char *name;
+    SETTINGS_RECIPE(X)
+#undef X
 };
 
 #define S struct sweep_options
+#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, help, sweep_help) \
+    OPT_TEXT(S, name, option, letter, argument, NULL, sweep_help),
 static const struct opt_row rows[] = {
     OPT_PATH(S, recipe, "recipe", 'r', "NAME", OPT_REQUIRED, "table1, table2, depth, grid, or a file"),
     OPT_PATH(S, out, "out", 'o', "DIR", NULL, "folder for the journal and the results"),
     OPT_FLAG(S, resume, "resume", 0, "go on with the sweep in --out; nothing is run twice"),
-    OPT_INT(S, jobs, "jobs", 'j', "N", "0", 0, LAB_WORKERS,
+    OPT_INT(S, jobs, "jobs", 'j', "N", "0", 0, SWEEP_WORKERS_MAX,
             "runs at once on the CPU, of one thread each unless --threads says more; 0: one for each core"),
     OPT_FLAG(S, dry_run, "dry-run", 0, "list the runs, and train nothing"),
     OPT_TEXT(S, data, "data", 'd', "LIST", NULL, "data sets: names or paths"),
@@ -35,28 +40,23 @@ static const struct opt_row rows[] = {
     OPT_TEXT(S, lambda, "lambda", 0, "LIST", NULL, "weights of the group norm, auto, or preset"),
     OPT_TEXT(S, missing_rate, "missing-rate", 0, "LIST", NULL, "shares of missing features"),
     OPT_TEXT(S, seeds, "seeds", 0, "N", NULL, "how many: 100, 200, ..."),
-    OPT_TEXT(S, epochs, "epochs", 'e', "N", NULL, "of every run, or preset"),
-    OPT_TEXT(S, patience, "patience", 0, "N", NULL, "stop a run after N epochs without a better validation accuracy"),
-    OPT_TEXT(S, hidden, "hidden", 0, "D", NULL, "width of the layers between"),
-    OPT_TEXT(S, dropout, "dropout", 0, "P", NULL, "dropout rate"),
-    OPT_TEXT(S, lr, "lr", 0, "X", NULL, "learning rate, or preset"),
-    OPT_TEXT(S, weight_decay, "weight-decay", 0, "X", NULL, "L2 added to the gradients, or preset"),
-    OPT_TEXT(S, preset, "preset", 0, "NAME", NULL, "authors, paper or pyg; see fathom train --help"),
+    SETTINGS_RECIPE(X) /* settings.h */
     OPT_TEXT(S, split, "split", 0, "SPLIT", NULL, "public, random:T,V, or a file"),
     OPT_TEXT(S, features, "features", 0, "KIND", NULL, "degree or identity: made, for graphs without features"),
     OPT_TEXT(S, feature_norm, "feature-norm", 0, "NAME", NULL, "auto, row or none"),
     OPT_TEXT(S, picture, "picture", 0, "'MODEL K'", NULL, "keep the representations of these runs for the report"),
 };
+#undef X
 #define FIRST_KEY offsetof(struct sweep_options, data)
 
-static fathom_status narrow(lab_recipe *recipe, const S *o) {
+static fathom_status narrow(sweep_recipe *recipe, const S *o) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].kind != OPT_IS_TEXT || rows[i].offset < FIRST_KEY)
             continue;
         const char *values = *(const char *const *)(const void *)((const char *)o + rows[i].offset);
         if (!values)
             continue;
-        fathom_status status = lab_recipe_set(recipe, rows[i].name, values);
+        fathom_status status = recipe_set(recipe, rows[i].name, values);
         if (status != FATHOM_OK)
             return fail_prefix(status, "--");
     }
@@ -64,27 +64,27 @@ static fathom_status narrow(lab_recipe *recipe, const S *o) {
 }
 
 /* The command line again, for the record. */
-static void add_word(lab_text *out, const char *word) {
+static void add_word(text_buf *out, const char *word) {
     if (word[0] && !word[strcspn(word, " \t\n'\"\\$&|;<>()*?#`!")]) {
-        lab_add(out, " %s", word);
+        text_add(out, " %s", word);
         return;
     }
-    lab_add(out, " '");
+    text_add(out, " '");
     for (; *word; word++)
-        lab_add(out, *word == '\'' ? "'\\''" : "%c", *word);
-    lab_add(out, "'");
+        text_add(out, *word == '\'' ? "'\\''" : "%c", *word);
+    text_add(out, "'");
 }
 
-static void command_text(lab_text *out, const S *o) {
+static void command_text(text_buf *out, const S *o) {
     const struct opt_row *row;
-    lab_add(out, "fathom sweep");
-    for (size_t i = 0; (row = opt_row_at(o->common.verb, i)); i++) {
+    text_add(out, "fathom sweep");
+    for (size_t i = 0; (row = opt_row_at(o->common.command, i)); i++) {
         const void *member = (const char *)o + row->offset;
         if (!(o->common.given >> i & 1) || !row->name)
             continue;
-        lab_add(out, " --%s", row->name);
+        text_add(out, " --%s", row->name);
         if (row->kind == OPT_IS_INT)
-            lab_add(out, " %" PRId64, *(const int64_t *)member);
+            text_add(out, " %" PRId64, *(const int64_t *)member);
         else if (row->kind == OPT_IS_TEXT || row->kind == OPT_IS_PATH)
             add_word(out, *(const char *const *)member);
     }
@@ -92,16 +92,16 @@ static void command_text(lab_text *out, const S *o) {
 
 /* ---- while it runs ---- */
 
-static void on_progress(void *user, const lab_progress *p) {
+static void on_progress(void *user, const sweep_progress *p) {
     char runs[300] = "", left[64] = "";
     size_t used = 0;
     (void)user;
     if (p->note)
-        say("%s", p->note);
+        log_info("%s", p->note);
     if (p->failure)
-        say("failed: %s", p->failure);
+        log_info("failed: %s", p->failure);
     for (int i = 0; i < p->workers && used + 1 < sizeof runs; i++) {
-        const lab_running *r = &p->running[i];
+        const sweep_worker_state *r = &p->running[i];
         if (!r->busy)
             continue;
         snprintf(runs + used, sizeof runs - used, "%s%s (%d %%)", used ? "; " : "", r->text,
@@ -116,7 +116,7 @@ static void on_progress(void *user, const lab_progress *p) {
 
 /* ---- what is printed ---- */
 
-static fathom_status print_dry_json(const lab_recipe *recipe, const lab_cell *cells, int64_t count) {
+static fathom_status print_dry_json(const sweep_recipe *recipe, const grid_cell *cells, int64_t count) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
     json_text(doc, "recipe", recipe->name);
@@ -139,38 +139,38 @@ static fathom_status print_dry_json(const lab_recipe *recipe, const lab_cell *ce
     return status;
 }
 
-static fathom_status dry_run(const lab_recipe *recipe, bool json) {
-    lab_cell *cells = NULL;
-    lab_text text = {0};
+static fathom_status dry_run(const sweep_recipe *recipe, bool json) {
+    grid_cell *cells = NULL;
+    text_buf text = {0};
     int64_t count;
     fathom_status status;
-    TRY_OUT(lab_grid(&cells, &count, recipe));
+    TRY_OUT(grid_expand(&cells, &count, recipe));
     if (json) {
         TRY_OUT(print_dry_json(recipe, cells, count));
     } else {
-        lab_recipe_print(&text, recipe);
+        recipe_print(&text, recipe);
         TRY_OUT(text.status);
         text.bytes[text.count - 1] = '\0'; /* the last newline, which say prints too */
-        say("%s\n", text.bytes);
+        log_info("%s\n", text.bytes);
         for (int64_t i = 0; i < count; i++) {
-            char line[LAB_CELL_TEXT];
-            lab_cell_text(line, sizeof line, &cells[i]);
-            puts(shown(line));
+            char line[GRID_CELL_TEXT];
+            grid_cell_text(line, sizeof line, &cells[i]);
+            puts(printable(line));
         }
-        say("%" PRId64 " run%s", count, plural(count));
+        log_info("%" PRId64 " run%s", count, plural(count));
     }
 out:
     mem_free(cells);
-    lab_text_free(&text);
+    text_free(&text);
     return status;
 }
 
-static fathom_status print_result(const S *o, const lab_recipe *recipe, const lab_sweep_result *r,
+static fathom_status print_result(const S *o, const sweep_recipe *recipe, const sweep_summary *r,
                                   fathom_status status) {
     struct json *doc = NULL;
     if (!o->common.json) {
         if (r->cut)
-            say("half a row at the end of the journal, left by a kill, was removed");
+            log_info("half a row at the end of the journal, left by a kill, was removed");
         if (r->interrupted && r->done == 0)
             return status; /* its message says so */
         printf("%" PRId64 " of %" PRId64 " run%s finished", r->done, r->total, plural(r->total));
@@ -180,7 +180,7 @@ static fathom_status print_result(const S *o, const lab_recipe *recipe, const la
             printf(", %" PRId64 " failed", r->failed);
         printf(", in %s\n", time_text(r->seconds));
         if (r->done)
-            say("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
+            log_info("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
         return status;
     }
     TRY(json_new_document(&doc));
@@ -199,12 +199,12 @@ static fathom_status print_result(const S *o, const lab_recipe *recipe, const la
     return status == FATHOM_OK ? printed : status;
 }
 
-static fathom_status sweep(const S *o, const lab_recipe *recipe) {
-    lab_sweep_result result = {0};
-    lab_text command = {0};
+static fathom_status sweep(const S *o, const sweep_recipe *recipe) {
+    sweep_summary result = {0};
+    text_buf command = {0};
     command_text(&command, o);
     TRY(command.status);
-    lab_sweep_options options = {.out = o->out,
+    sweep_run_options options = {.out = o->out,
                                  .resume = o->resume,
                                  .devices = o->common.device,
                                  .jobs = (int)o->jobs,
@@ -212,37 +212,37 @@ static fathom_status sweep(const S *o, const lab_recipe *recipe) {
                                  .command = command.bytes,
                                  .stop = watch_signals(),
                                  .progress = on_progress};
-    fathom_status status = lab_sweep(&result, recipe, &options);
+    fathom_status status = sweep_run(&result, recipe, &options);
     progress_end();
-    lab_text_free(&command);
+    text_free(&command);
     return result.total ? print_result(o, recipe, &result, status) : status;
 }
 
-static fathom_status run(const void *given) {
+static fathom_status run_sweep(const void *given) {
     const S *o = given;
-    lab_recipe *recipe = NULL;
+    sweep_recipe *recipe = NULL;
     fathom_status status;
-    TRY_OUT(lab_recipe_load(&recipe, o->recipe));
+    TRY_OUT(recipe_load(&recipe, o->recipe));
     TRY_OUT(narrow(recipe, o));
     if (!o->dry_run && !o->out)
         TRY_OUT(fail(FATHOM_USAGE, "fathom sweep needs --out DIR, the folder for the journal and the results"));
-    if (lab_recipe_lacks_missing(recipe))
-        say("note: %s", lab_lacks_missing);
+    if (recipe_lacks_missing(recipe))
+        log_info("note: %s", lacks_missing_message);
     TRY_OUT(o->dry_run ? dry_run(recipe, o->common.json) : sweep(o, recipe));
 out:
-    lab_recipe_free(recipe);
+    recipe_free(recipe);
     return status;
 }
 
-const struct verb verb_sweep = {
+const struct command command_sweep = {
     "sweep",
     "train every combination of a recipe; can be stopped and resumed",
     "A recipe is a short text file: a key and its values on each line, # before a\n"
     "comment. The keys data, models, norms, layers (layers.sgc for one model),\n"
-    "groups, lambda and missing-rate span the runs; seeds, epochs, patience, hidden,\n"
-    "dropout, lr, weight-decay, preset, split, features, feature-norm, picture, title\n"
-    "and show hold for all. The recipes table1, table2, depth and grid repeat the\n"
-    "paper. An option replaces a line of the recipe; a LIST is separated by commas.\n"
+    "groups, lambda and missing-rate span the runs; title, show and the other options\n"
+    "from --seeds to --picture hold for all. The recipes table1, table2, depth and\n"
+    "grid repeat the paper. An option replaces a line of the recipe; a LIST is\n"
+    "separated by commas.\n"
     "\n"
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
     "power failure lose only the runs in work: --resume repeats nothing.\n"
@@ -255,6 +255,6 @@ const struct verb verb_sweep = {
     "fathom report R\n",
     OPT_ROWS(rows),
     sizeof(struct sweep_options),
-    run,
+    run_sweep,
 };
 #undef S

@@ -1,4 +1,4 @@
-/* cmd_train.c - `fathom train`: trains one network and tells what came of it. */
+/* cmd_train.c - `fathom train`: trains one network and prints the result. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,32 +8,24 @@
 #include "cli/training.h"
 #include "core/plural.h"
 
+#define ROW_INT(name, option, letter, argument, text, low, high, words, help) \
+    OPT_INT(struct train_options, settings.name, option, letter, argument, text, low, high, help),
+#define ROW_REAL(name, option, letter, argument, text, low, high, words, help) \
+    OPT_REAL(struct train_options, settings.name, option, letter, argument, text, low, high, words, help),
+#define ROW_CHOICE(name, option, letter, argument, text, low, high, words, help) \
+    OPT_CHOICE(struct train_options, settings.name, option, letter, words, text, help),
+#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, help, sweep_help) \
+    ROW_##kind(name, option, letter, argument, SETTING_TEXT_##fallback, low, high, words, help)
+
 static const struct opt_row rows[] = {
     DATA_ROW(struct train_options, data),
     DATA_CHOICE_ROWS(struct train_options, choice),
-    OPT_CHOICE(struct train_options, model, "model", 'm', "gcn|gat|sgc|gcnii", "gcn", "the convolution"),
-    OPT_CHOICE(struct train_options, norm, "norm", 0, "none|batch|pair|group", "group", "the normalisation"),
-    OPT_INT(struct train_options, layers, "layers", 'k', "K", "15", 1, NN_LAYERS_MAX, "depth"),
-    OPT_INT(struct train_options, hidden, "hidden", 0, "D", "16", 1, NN_HIDDEN_MAX, "width of the layers between"),
-    OPT_INT(struct train_options, groups, "groups", 0, "G", NULL, 1, NN_GROUPS_MAX,
-            "groups of the group norm (default: the preset's)"),
-    OPT_REAL(struct train_options, lambda, "lambda", 0, "X", NULL, -1e3, 1e3, "auto",
-             "weight of the group norm; auto: chosen on the validation set (default: the preset's)"),
-    OPT_REAL(struct train_options, dropout, "dropout", 0, "P", "0.6", 0, 0.999, NULL, "dropout rate"),
-    OPT_REAL(struct train_options, lr, "lr", 0, "X", NULL, 1e-12, 1e3, NULL, "learning rate (default: the preset's)"),
-    OPT_REAL(struct train_options, weight_decay, "weight-decay", 0, "X", NULL, 0, 1e3, NULL,
-             "L2 added to the gradients (default: the preset's)"),
-    OPT_INT(struct train_options, epochs, "epochs", 'e', "N", NULL, 1, 10000000, "how many (default: 1000)"),
-    OPT_INT(struct train_options, patience, "patience", 0, "N", "0", 0, 10000000,
-            "stop after N epochs without a better validation accuracy; 0: never"),
-    OPT_INT(struct train_options, eval_every, "eval-every", 0, "N", "1", 1, 10000000, "evaluate every N epochs"),
-    OPT_CHOICE(struct train_options, preset, "preset", 0, "authors|paper|pyg", "authors", "the defaults: see above"),
-    OPT_REAL(struct train_options, alpha, "alpha", 0, "A", "0.1", 0, 1, NULL, "GCNII: share of the first layer"),
-    OPT_REAL(struct train_options, theta, "theta", 0, "T", "0.5", 0, 1e3, NULL, "GCNII: strength of the weights"),
-    OPT_PATH(struct train_options, init, "init", 0, "FILE", NULL, "start from the weights of a .safetensors file"),
-    OPT_PATH(struct train_options, out, "out", 'o', "DIR", NULL, "folder for the run's record, model and state"),
-    OPT_INT(struct train_options, checkpoint_every, "checkpoint-every", 0, "N", "100", 1, 10000000,
-            "save the state every N epochs"),
+    SETTINGS_OPTIONS(X) /* settings.h */
+    OPT_PATH(struct train_options, settings.init, "init", 0, "FILE", NULL,
+             "start from the weights of a .safetensors file"),
+    OPT_PATH(struct train_options, settings.out, "out", 'o', "DIR", NULL,
+             "folder for the run's record, model and state"),
+    SETTINGS_CHECKPOINT(X) /* settings.h */
     OPT_CHOICE(struct train_options, fallback, "fallback", 0, "cpu|none", NULL,
                "when an OpenCL device is lost in mid-run (default: cpu with --device auto, else none)"),
     OPT_FLAG(struct train_options, resume, "resume", 0, "go on with the run in --out, to the same bits"),
@@ -41,35 +33,28 @@ static const struct opt_row rows[] = {
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
 };
 
-static fathom_status options_of(fathom_train_options *to, const struct train_options *o) {
-    TRY(fathom_train_options_init(to, sizeof *to));
-    to->model = o->model;
-    to->norm = o->norm;
-    to->preset = o->preset;
-    to->layers = o->layers;
-    to->hidden = o->hidden;
-    to->groups = o->groups; /* 0: not given */
-    to->dropout = o->dropout;
-    to->alpha = o->alpha;
-    to->theta = o->theta;
-    if (option_set(o, &o->lambda)) {
-        to->lambda_auto = isnan(o->lambda);
-        to->lambda = o->lambda;
-    }
-    if (option_set(o, &o->lr))
-        to->lr = o->lr;
-    if (option_set(o, &o->weight_decay))
-        to->weight_decay = o->weight_decay;
-    to->epochs = o->epochs;
-    to->patience = o->patience;
-    to->eval_every = o->eval_every;
-    to->seed = (uint64_t)o->choice.seed;
-    to->init = o->init;
-    to->out = o->out;
-    to->checkpoint_every = o->checkpoint_every;
-    to->resume = o->resume;
-    to->fallback = o->fallback >= 0 ? o->fallback == 0 : strcmp(o->common.device, "auto") == 0;
+#undef X
+
+/* What was not given is not set: the library's defaults, the record of a resumed run, or the preset decide. */
+static fathom_status unset_settings(struct train_options *o) {
+    fathom_train_options given = o->settings;
+    TRY(fathom_train_options_init(&o->settings, sizeof o->settings));
+    o->settings.init = given.init;
+    o->settings.out = given.out;
+#define X(name, ...)                              \
+    if (opt_given(&o->common, &o->settings.name)) \
+        o->settings.name = given.name;
+    SETTINGS_OPTIONS(X);
+    SETTINGS_CHECKPOINT(X);
+#undef X
+    o->settings.lambda_auto = opt_given(&o->common, &o->settings.lambda) && isnan(given.lambda);
     return FATHOM_OK;
+}
+
+static void complete_settings(struct train_options *o) {
+    o->settings.seed = (uint64_t)o->choice.seed;
+    o->settings.resume = o->resume;
+    o->settings.fallback = o->fallback >= 0 ? o->fallback == 0 : strcmp(o->common.device, "auto") == 0;
 }
 
 /* Weights from a file go with features prepared as they were for it. */
@@ -77,9 +62,9 @@ static fathom_status take_feature_norm(struct train_options *o) {
     st_file *file = NULL;
     checkpoint_origin origin;
     bool norm_given = opt_given(&o->common, &o->choice.feature_norm);
-    if (!o->init || o->resume || (norm_given && o->choice.features))
+    if (!o->settings.init || o->resume || (norm_given && o->choice.features))
         return FATHOM_OK;
-    fathom_status status = st_load(&file, o->init);
+    fathom_status status = st_load(&file, o->settings.init);
     if (status == FATHOM_OK)
         status = checkpoint_origin_read(&origin, file);
     if (status == FATHOM_OK && !norm_given)
@@ -111,11 +96,11 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
         printf("%-26s %10g   of %d candidates, on %d validation node%s\n", "lambda", r.lambda, r.candidates,
                (int)info.val_count, plural(info.val_count));
     if (isnan(r.median_epoch_ms)) /* resumed after its last epoch */
-        say("%.1f s, no epoch left to train", r.total_s);
+        log_info("%.1f s, no epoch left to train", r.total_s);
     else
-        say("%.1f s, %.2f ms an epoch", r.total_s, r.median_epoch_ms);
+        log_info("%.1f s, %.2f ms an epoch", r.total_s, r.median_epoch_ms);
     if (out)
-        say("the run is in %s: model.safetensors, epochs.jsonl, run.json", out);
+        log_info("the run is in %s: model.safetensors, epochs.jsonl, run.json", out);
     return FATHOM_OK;
 }
 
@@ -125,7 +110,7 @@ static int by_seconds(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The mean of a steady epoch, the dearest operation first. */
+/* Mean time per steady-state epoch, most expensive operation first. */
 static void print_profile(const train_result *r) {
     enum { COLUMNS = 4, CELL = 24 };
     char text[BE_OP_COUNT + 2][COLUMNS][CELL];
@@ -138,7 +123,7 @@ static void print_profile(const train_result *r) {
         seconds += r->profile[op].seconds;
     }
     if (seconds <= 0) {
-        say("--profile: two epochs at least are needed, the first one is not counted");
+        log_info("--profile: two epochs at least are needed, the first one is not counted");
         return;
     }
     sorted_times = r->profile;
@@ -209,8 +194,8 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     if (json)
         return dry_run_json(&c, data, device, &plan, status);
     parts_of(part, &plan);
-    TRY(say_data(data));
-    TRY(say_network(options, data, device));
+    TRY(log_data(data));
+    TRY(log_network(options, data, device));
     printf("preset %s: assignment %s bias, momentum %g\n", train_preset_name(c.preset),
            c.net.assign_bias ? "with" : "without", c.net.momentum);
     printf("%-26s %10s\n", "trained numbers", count_text(plan.parameters));
@@ -226,15 +211,15 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
     fathom_model *model = NULL;
     if (o->dry_run)
         return dry_run(options, data, device, o->common.json);
-    TRY(say_data(data));
-    TRY(say_network(options, data, device));
+    TRY(log_data(data));
+    TRY(log_network(options, data, device));
     watch_training(options);
     fathom_status status = api_train(&model, device, data, options, watch_signals());
     progress_end();
     if (model && o->common.json) {
         print_json_text(fathom_model_record(model));
     } else if (model) {
-        fathom_status printed = print_result(model, data, o->out);
+        fathom_status printed = print_result(model, data, o->settings.out);
         if (o->profile)
             print_profile(model->result);
         status = status == FATHOM_OK ? printed : status;
@@ -245,44 +230,48 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
 
 /* Options that were typed and change nothing in this run. */
 static void say_idle_options(const struct train_options *o, const fathom_device *device) {
-    const bool group = o->norm == FATHOM_NORM_GROUP, gcnii = o->model == FATHOM_GCNII;
-    const bool narrow = o->model == FATHOM_SGC || (o->layers == 1 && !gcnii);
+    const fathom_train_options *s = &o->settings;
+    const nn_config net = {.model = (nn_conv_kind)s->model, .norm = (nn_norm_kind)s->norm};
+    const bool no_hidden = s->model == FATHOM_SGC || (s->layers == 1 && s->model != FATHOM_GCNII);
+#define REASON_ANY NULL
+#define REASON_GROUP_NORM "it belongs to --norm group"
+#define REASON_GCNII "it belongs to --model gcnii"
+#define X(name, kind, member, owner, option, ...) {option, &s->name, !SETTING_USED_##owner(&net), REASON_##owner},
     const struct {
         const char *name;
         const void *member;
         bool idle;
         const char *reason;
     } options[] = {
-        {"groups", &o->groups, !group, "it belongs to --norm group"},
-        {"lambda", &o->lambda, !group, "it belongs to --norm group"},
-        {"alpha", &o->alpha, !gcnii, "it belongs to --model gcnii"},
-        {"theta", &o->theta, !gcnii, "it belongs to --model gcnii"},
-        {"hidden", &o->hidden, narrow, o->layers == 1 ? "there is no hidden layer" : "--model sgc has no hidden layer"},
-        {"checkpoint-every", &o->checkpoint_every, !o->out, "nothing is saved without --out"},
+        SETTINGS_OPTIONS(X){"hidden", &s->hidden, no_hidden,
+                            s->layers == 1 ? "there is no hidden layer" : "--model sgc has no hidden layer"},
+        {"checkpoint-every", &s->checkpoint_every, !s->out, "nothing is saved without --out"},
         {"fallback", &o->fallback, be_device_info(device->dev)->opencl_index < 0, "the run is on the CPU"},
     };
+#undef X
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].idle && opt_given(&o->common, options[i].member))
-            say("note: --%s has no effect: %s", options[i].name, options[i].reason);
+            log_info("note: --%s has no effect: %s", options[i].name, options[i].reason);
 }
 
-static fathom_status run(const void *given) {
+static fathom_status run_train(const void *given) {
     struct train_options options = *(const struct train_options *)given;
     struct resumed resumed = {0};
-    fathom_train_options config, filled;
+    fathom_train_options filled;
     fathom_data *data = NULL;
     fathom_device *device = NULL;
     fathom_status status;
+    TRY_OUT(unset_settings(&options));
     if (options.resume)
         TRY_OUT(resume_options(&options, &resumed, rows, sizeof rows / sizeof *rows));
     TRY_OUT(take_feature_norm(&options));
-    TRY_OUT(options_of(&config, &options));
+    complete_settings(&options);
     TRY_OUT(load_data(&data, options.data, &options.choice));
-    filled = config;
+    filled = options.settings;
     TRY_OUT(fathom_train_options_fill(&filled, data)); /* what is wrong is said before a device is opened */
     TRY_OUT(open_handle(&device, &options.common, options.profile));
     say_idle_options(&options, device);
-    TRY_OUT(train_on(&config, data, device, &options));
+    TRY_OUT(train_on(&options.settings, data, device, &options));
 out:
     fathom_device_close(device);
     fathom_data_free(data);
@@ -290,7 +279,7 @@ out:
     return status;
 }
 
-const struct verb verb_train = {
+const struct command command_train = {
     "train",
     "train a network, and measure how over-smoothed it is",
     "Without options: the embedded graph, a GCN of 15 layers with group norm.\n"
@@ -317,5 +306,5 @@ const struct verb verb_train = {
     "fathom train --out runs/gat15 --resume --epochs 2000\n",
     OPT_ROWS(rows),
     sizeof(struct train_options),
-    run,
+    run_train,
 };

@@ -1,4 +1,4 @@
-/* complete.c - completion of a command line, from the tables of verbs and options that also make the help.
+/* complete.c - completion of a command line, from the tables of commands and options that also make the help.
  *
  * The scripts of host/cli/shell only ask; so whatever the command can do, every shell offers. */
 #include "cli/complete.h"
@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "backend/backend.h"
-#include "cli/verbs.h"
+#include "cli/commands.h"
 #include "data/data.h"
-#include "lab/recipe.h"
+#include "sweep/recipe.h"
 
-#define PATH_MOST 1024
+#define PATH_TEXT_MAX 1024
 
 /* The word that is typed: its first `kept` letters stay ("--model=", "cpu,"), the rest is to be completed. */
 struct typed {
@@ -47,7 +47,7 @@ static void offer_devices(const struct typed *t) {
 }
 
 static bool holds(const char *folder, const char *file) {
-    char path[PATH_MOST];
+    char path[PATH_TEXT_MAX];
     struct stat about;
     int length = snprintf(path, sizeof path, "%s/%s", folder, file);
     return length < (int)sizeof path && stat(path, &about) == 0;
@@ -55,7 +55,7 @@ static bool holds(const char *folder, const char *file) {
 
 /* Runs and sweeps in the folder of the typed path and one folder below it; `file` is what is offered of a run. */
 static void offer_runs(const struct typed *t, const char *inside, const char *file, int deeper) {
-    char path[PATH_MOST], whole[PATH_MOST];
+    char path[PATH_TEXT_MAX], whole[PATH_TEXT_MAX];
     const char *rest = t->word + t->kept;
     DIR *folder = opendir(inside[0] ? inside : ".");
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
@@ -79,7 +79,7 @@ static void offer_runs(const struct typed *t, const char *inside, const char *fi
 }
 
 static void offer_folders(const struct typed *t, const char *file) {
-    char inside[PATH_MOST];
+    char inside[PATH_TEXT_MAX];
     const char *rest = t->word + t->kept, *slash = strrchr(rest, '/');
     int length = snprintf(inside, sizeof inside, "%.*s", slash ? (int)(slash - rest) + 1 : 0, rest);
     if (length < (int)sizeof inside)
@@ -89,7 +89,7 @@ static void offer_folders(const struct typed *t, const char *file) {
 /* The choices that train has for an option which the table keeps as text: --models of sweep are --model of train. */
 static const char *train_choices(const char *name) {
     const struct opt_row *row;
-    for (size_t i = 0; (row = opt_row_at(&verb_train, i)); i++) {
+    for (size_t i = 0; (row = opt_row_at(&command_train, i)); i++) {
         size_t length = row->name ? strlen(row->name) : 0;
         if (length > 0 && row->kind == OPT_IS_CHOICE && strncmp(name, row->name, length) == 0 &&
             (name[length] == '\0' || strcmp(name + length, "s") == 0))
@@ -98,12 +98,12 @@ static const char *train_choices(const char *name) {
     return NULL;
 }
 
-static bool is_data(const struct opt_row *row, const struct verb *verb) {
+static bool is_data(const struct opt_row *row, const struct command *command) {
     return strcmp(row->argument, "DATA") == 0 || (row->name && strcmp(row->name, "data") == 0) ||
-           (!row->name && strcmp(verb->name, "data get") == 0);
+           (!row->name && strcmp(command->name, "data get") == 0);
 }
 
-static void offer_value(struct typed t, const struct verb *verb, const struct opt_row *row) {
+static void offer_value(struct typed t, const struct command *command, const struct opt_row *row) {
     const char *name = row->name ? row->name : "", *comma = strrchr(t.word + t.kept, ',');
     bool files = row->kind == OPT_IS_PATH;
     if (comma && (strcmp(name, "device") == 0 || strcmp(row->argument, "LIST") == 0))
@@ -116,12 +116,12 @@ static void offer_value(struct typed t, const struct verb *verb, const struct op
         for (int i = 0; i < BE_OP_COUNT; i++)
             offer(&t, be_op_name((be_op)i), "operation");
     } else if (strcmp(name, "recipe") == 0) {
-        for (int i = 0; lab_builtins[i].name; i++)
-            offer(&t, lab_builtins[i].name, "recipe");
-    } else if (is_data(row, verb)) {
-        for (int i = 0; i < data_known_count(); i++)
-            offer(&t, data_known_at(i)->name, data_known_at(i)->title);
-        files = strcmp(verb->name, "data get") != 0;
+        for (int i = 0; builtin_recipes[i].name; i++)
+            offer(&t, builtin_recipes[i].name, "recipe");
+    } else if (is_data(row, command)) {
+        for (int i = 0; i < data_catalog_count(); i++)
+            offer(&t, data_catalog_at(i)->name, data_catalog_at(i)->title);
+        files = strcmp(command->name, "data get") != 0;
     } else if (files && strcmp(row->argument, "DIR") == 0) {
         offer_folders(&t, "");
         printf(":folders\n");
@@ -133,34 +133,35 @@ static void offer_value(struct typed t, const struct verb *verb, const struct op
         printf(":files\n");
 }
 
-/* ---- where in the line the last word stands ---- */
+/* ---- which part of the line the last word is ---- */
 
-static void offer_verbs(const struct typed *t, const char *family) {
+static void offer_commands(const struct typed *t, const char *group) {
     char word[64], last[64] = "";
-    size_t skip = family ? strlen(family) + 1 : 0;
-    for (size_t i = 0; verbs[i]; i++) {
-        if (family && (strncmp(verbs[i]->name, family, skip - 1) != 0 || verbs[i]->name[skip - 1] != ' '))
+    size_t skip = group ? strlen(group) + 1 : 0;
+    for (size_t i = 0; commands[i]; i++) {
+        if (group && (strncmp(commands[i]->name, group, skip - 1) != 0 || commands[i]->name[skip - 1] != ' '))
             continue;
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(verbs[i]->name + skip, " "), verbs[i]->name + skip);
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(commands[i]->name + skip, " "), commands[i]->name + skip);
         if (strcmp(word, last) != 0)
-            offer(t, word, verbs[i]->name[skip + strlen(word)] ? "several: see its --help" : verbs[i]->help);
+            offer(t, word,
+                  commands[i]->name[skip + strlen(word)] ? "a group of commands: see its --help" : commands[i]->help);
         memcpy(last, word, sizeof last);
     }
 }
 
-static void offer_options(const struct typed *t, const struct verb *verb) {
+static void offer_options(const struct typed *t, const struct command *command) {
     const struct opt_row *row;
     char word[80];
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++)
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++)
         if (row->name && snprintf(word, sizeof word, "--%s", row->name) > 0)
             offer(t, word, row->help);
 }
 
-/* The row of an option as it stands on the line, up to its '='; NULL when there is none. */
-static const struct opt_row *row_of(const struct verb *verb, const char *word) {
+/* The row of an option as typed, up to its '='; NULL when there is none. */
+static const struct opt_row *row_of(const struct command *command, const char *word) {
     const struct opt_row *row;
     size_t length = strcspn(word, "=");
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++)
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++)
         if (row->name && word[0] == '-' &&
             ((word[1] == '-' && strlen(row->name) == length - 2 && strncmp(row->name, word + 2, length - 2) == 0) ||
              (row->letter && word[1] == row->letter && !word[2])))
@@ -168,35 +169,35 @@ static const struct opt_row *row_of(const struct verb *verb, const char *word) {
     return NULL;
 }
 
-static const struct opt_row *operand_at(const struct verb *verb, int operand) {
+static const struct opt_row *operand_at(const struct command *command, int operand) {
     const struct opt_row *row;
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++)
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++)
         if (!row->name && operand-- == 0)
             return row;
     return NULL;
 }
 
-/* `words` are those after the verb. */
-static void complete_verb(const struct verb *verb, int count, char *const *words) {
+/* `words` are those after the command. */
+static void complete_command(const struct command *command, int count, char *const *words) {
     struct typed t = {words[count - 1], 0};
     const struct opt_row *row, *waiting = NULL;
     int operands = 0;
     for (int i = 0; i < count - 1; i++) {
         bool is_value = waiting != NULL;
-        row = is_value ? NULL : row_of(verb, words[i]);
+        row = is_value ? NULL : row_of(command, words[i]);
         waiting = row && row->kind != OPT_IS_FLAG && !strchr(words[i], '=') ? row : NULL;
         operands += !is_value && words[i][0] != '-';
     }
     const char *equals = strchr(t.word, '=');
     if (waiting) {
-        offer_value(t, verb, waiting);
-    } else if (t.word[0] == '-' && equals && (row = row_of(verb, t.word)) && row->kind != OPT_IS_FLAG) {
+        offer_value(t, command, waiting);
+    } else if (t.word[0] == '-' && equals && (row = row_of(command, t.word)) && row->kind != OPT_IS_FLAG) {
         t.kept = (int)(equals - t.word) + 1;
-        offer_value(t, verb, row);
-    } else if (t.word[0] != '-' && (row = operand_at(verb, operands))) {
-        offer_value(t, verb, row);
+        offer_value(t, command, row);
+    } else if (t.word[0] != '-' && (row = operand_at(command, operands))) {
+        offer_value(t, command, row);
     } else {
-        offer_options(&t, verb);
+        offer_options(&t, command);
     }
 }
 
@@ -210,22 +211,22 @@ void complete_words(int count, char *const *words) {
     }
     struct typed t = {words[count - 1], 0};
     if (count == 1) {
-        offer_verbs(&t, NULL);
-        offer(&t, "help", "the help of a verb");
+        offer_commands(&t, NULL);
+        offer(&t, "help", "help of a command");
         if (t.word[0] == '-') {
-            offer(&t, "--help", "the verbs");
+            offer(&t, "--help", "list the commands");
             offer(&t, "--version", "the version");
         }
         return;
     }
     if (strcmp(words[0], "help") == 0) {
-        if (count == 2 || (count == 3 && verb_is_family(words[1])))
-            offer_verbs(&t, count == 2 ? NULL : words[1]);
+        if (count == 2 || (count == 3 && command_is_group(words[1])))
+            offer_commands(&t, count == 2 ? NULL : words[1]);
         return;
     }
-    const struct verb *verb = verb_find(&used, count - 1, words);
-    if (count == 2 && verb_is_family(words[0]))
-        offer_verbs(&t, words[0]);
-    if (verb)
-        complete_verb(verb, count - used, words + used);
+    const struct command *command = command_find(&used, count - 1, words);
+    if (count == 2 && command_is_group(words[0]))
+        offer_commands(&t, words[0]);
+    if (command)
+        complete_command(command, count - used, words + used);
 }

@@ -1,4 +1,4 @@
-/* data_rows.c - the shared options about data as the library wants them, and a set's notes as talk. */
+/* data_rows.c - the shared data options as data_options, and the notes of a set as log messages. */
 #include "cli/data_rows.h"
 
 data_options data_from_choice(const struct data_choice *choice) {
@@ -12,16 +12,7 @@ data_options data_from_choice(const struct data_choice *choice) {
     return options;
 }
 
-void say_notes(const data_set *set) {
+void log_data_notes(const data_set *set) {
     for (int i = 0; i < set->note_count; i++)
-        say("note: %s: %s", set->name, set->notes[i]);
-}
-
-void add_json_data(struct json *doc, const data_set *set) {
-    json_text(doc, "name", set->name);
-    json_text(doc, "sha256", set->sha256);
-    json_int(doc, "nodes", set->graph.nodes);
-    json_int(doc, "edges", set->graph.edges);
-    json_int(doc, "features", set->features.cols);
-    json_int(doc, "classes", set->classes);
+        log_info("note: %s: %s", set->name, set->notes[i]);
 }

@@ -1,4 +1,4 @@
-/* data_rows.h - the options about data that several verbs share (train, eval, metrics, sweep, data info ...).
+/* data_rows.h - the options about data that several commands share (train, eval, metrics, sweep, data info ...).
  *
  *     struct my_options {
  *         struct common_options common;
@@ -12,7 +12,7 @@
  *     ...
  *     data_options options = data_from_choice(&mine->choice);
  *     TRY(data_load(&set, mine->data, &options));
- *     say_notes(set); */
+ *     log_data_notes(set); */
 #ifndef CLI_DATA_ROWS_H
 #define CLI_DATA_ROWS_H
 
@@ -50,10 +50,7 @@ struct data_choice {
 
 data_options data_from_choice(const struct data_choice *choice);
 
-/* Each note of a loaded set as talk. */
-void say_notes(const data_set *set);
-
-/* name, sha256, nodes, edges, features, classes into the object the cursor is in. */
-void add_json_data(struct json *doc, const data_set *set);
+/* Logs each note of a loaded set. */
+void log_data_notes(const data_set *set);
 
 #endif

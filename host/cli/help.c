@@ -1,4 +1,4 @@
-/* help.c - the help of a verb, made from its table. */
+/* help.c - the help of a command, made from its table. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -6,15 +6,15 @@
 #define WIDTH 80
 #define INDENT 28
 
-void opt_title(char title[OPT_TEXT_MOST], const struct opt_row *row) {
+void opt_title(char title[OPT_TEXT_MAX], const struct opt_row *row) {
     char letter[8] = "";
     if (row->letter)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    snprintf(title, OPT_TEXT_MOST, "%s%s%s%s%s", letter, row->name ? "--" : "", row->name ? row->name : "",
+    snprintf(title, OPT_TEXT_MAX, "%s%s%s%s%s", letter, row->name ? "--" : "", row->name ? row->name : "",
              row->argument && row->name ? " " : "", row->argument ? row->argument : "");
 }
 
-void opt_about(char about[OPT_TEXT_MOST], const struct opt_row *row) {
+void opt_description(char about[OPT_TEXT_MAX], const struct opt_row *row) {
     char range[96] = "", fallback[96] = "";
     if (row->kind == OPT_IS_INT || row->kind == OPT_IS_REAL)
         snprintf(range, sizeof range, "%s", opt_range(row));
@@ -27,7 +27,7 @@ void opt_about(char about[OPT_TEXT_MOST], const struct opt_row *row) {
     bool both = range[0] && fallback[0], any = range[0] || fallback[0];
     size_t length = strlen(row->help);
     bool joined = any && length > 0 && row->help[length - 1] == ')'; /* two remarks go into one pair of brackets */
-    snprintf(about, OPT_TEXT_MOST, "%.*s%s%s%s%s%s", (int)(length - joined), row->help,
+    snprintf(about, OPT_TEXT_MAX, "%.*s%s%s%s%s%s", (int)(length - joined), row->help,
              joined ? "; "
              : any  ? " ("
                     : "",
@@ -35,9 +35,9 @@ void opt_about(char about[OPT_TEXT_MOST], const struct opt_row *row) {
 }
 
 static void print_row(FILE *file, const struct opt_row *row) {
-    char title[OPT_TEXT_MOST], about[OPT_TEXT_MOST];
+    char title[OPT_TEXT_MAX], about[OPT_TEXT_MAX];
     opt_title(title, row);
-    opt_about(about, row);
+    opt_description(about, row);
     int column = fprintf(file, "  %s", title);
     if (column > INDENT - 2)
         fprintf(file, "\n%*s", INDENT, "");
@@ -55,41 +55,41 @@ static void print_lines(FILE *file, const char *text) {
     }
 }
 
-void opt_usage(char usage[OPT_TEXT_MOST], const struct verb *verb) {
-    int used = snprintf(usage, OPT_TEXT_MOST, "fathom %s", verb->name);
-    for (size_t i = 0; i < verb->row_count; i++) {
-        const struct opt_row *row = &verb->rows[i];
+void opt_usage(char usage[OPT_TEXT_MAX], const struct command *command) {
+    int used = snprintf(usage, OPT_TEXT_MAX, "fathom %s", command->name);
+    for (size_t i = 0; i < command->row_count; i++) {
+        const struct opt_row *row = &command->rows[i];
         if (!row->name || row->fallback == OPT_REQUIRED)
-            used += snprintf(usage + used, OPT_TEXT_MOST - (size_t)used,
+            used += snprintf(usage + used, OPT_TEXT_MAX - (size_t)used,
                              row->fallback == OPT_REQUIRED ? " %s%s%s%s" : " [%s%s%s%s]", row->name ? "--" : "",
                              row->name ? row->name : "", row->name ? " " : "", row->argument);
     }
-    snprintf(usage + used, OPT_TEXT_MOST - (size_t)used, " [options]");
+    snprintf(usage + used, OPT_TEXT_MAX - (size_t)used, " [options]");
 }
 
-void opt_print_help(FILE *file, const struct verb *verb) {
+void opt_print_help(FILE *file, const struct command *command) {
     const struct opt_row *row;
-    char usage[OPT_TEXT_MOST];
-    opt_usage(usage, verb);
+    char usage[OPT_TEXT_MAX];
+    opt_usage(usage, command);
     fprintf(file, "usage: ");
     print_wrapped(file, usage, 7, 8, WIDTH);
     fputc('\n', file);
-    print_wrapped(file, verb->help, 0, 0, WIDTH);
-    if (verb->details)
-        fprintf(file, "\n%s", verb->details);
+    print_wrapped(file, command->help, 0, 0, WIDTH);
+    if (command->details)
+        fprintf(file, "\n%s", command->details);
     bool first = true;
-    for (size_t i = 0; i < verb->row_count; i++)
-        if (!verb->rows[i].name && verb->rows[i].help[0]) {
+    for (size_t i = 0; i < command->row_count; i++)
+        if (!command->rows[i].name && command->rows[i].help[0]) {
             fputs(first ? "\n" : "", file);
-            print_row(file, &verb->rows[i]);
+            print_row(file, &command->rows[i]);
             first = false;
         }
     fprintf(file, "\noptions:\n");
-    for (size_t i = 0; i < verb->row_count; i++)
-        if (verb->rows[i].name)
-            print_row(file, &verb->rows[i]);
-    for (size_t i = 0; (row = opt_row_at(verb, i)) && (verb->row_count == 0 || row != verb->rows); i++)
+    for (size_t i = 0; i < command->row_count; i++)
+        if (command->rows[i].name)
+            print_row(file, &command->rows[i]);
+    for (size_t i = 0; (row = opt_row_at(command, i)) && (command->row_count == 0 || row != command->rows); i++)
         print_row(file, row);
     fprintf(file, "\nexample:\n");
-    print_lines(file, verb->example);
+    print_lines(file, command->example);
 }

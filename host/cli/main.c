@@ -1,4 +1,4 @@
-/* main.c - the fathom command: finds the verb, reads its options, runs it, and turns its status into the exit code. */
+/* main.c - the fathom command: finds the command, parses its options, runs it; the status becomes the exit code. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/manual.h"
+#include "cli/stack.h"
 #include "cli/stream.h"
-#include "cli/verbs.h"
+#include "core/json.h"
 #include "core/mem.h"
 
 /* A closed standard stream must not become the number of a file that is opened later. Standard output gets a descriptor
@@ -33,6 +35,7 @@ static fathom_status read_failure_hook(void) {
     if (errno || end == text || nth < 0 || end[for_ever] != '\0')
         return fail(FATHOM_USAGE, "FATHOM_FAIL_ALLOC '%.80s': give a number such as 12, or 12+ for all from there on",
                     text);
+    json_hook_memory();
     mem_fail_at(nth, for_ever);
     return FATHOM_OK;
 }
@@ -41,12 +44,12 @@ static void print_overview(void) {
     printf("fathom trains very deep graph neural networks with differentiable group\n"
            "normalisation on any OpenCL device or the CPU, and measures over-smoothing.\n"
            "\n"
-           "usage: fathom VERB [options]\n"
+           "usage: fathom COMMAND [options]\n"
            "\n");
-    verb_print_list(stdout, NULL);
+    command_print_list(stdout, NULL);
     printf("\n"
-           "fathom VERB --help tells more of a verb; fathom --version prints %s.\n"
-           "fathom --man [VERB] prints a manual page: fathom --man train | man -l -\n"
+           "fathom COMMAND --help describes a command; fathom --version prints %s.\n"
+           "fathom --man [COMMAND] prints a manual page: fathom --man train | man -l -\n"
            "fathom --complete WORDS is asked by the completion of bash, zsh and fish.\n"
            "\n"
            "examples:\n"
@@ -57,19 +60,19 @@ static void print_overview(void) {
 
 static bool is_help(const char *word) { return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0; }
 
-static fathom_status run_verb(const struct verb *verb, int count, char *const *words) {
+static fathom_status run_command(const struct command *command, int count, char *const *words) {
     struct common_options *options = NULL;
     fathom_status status;
-    TRY(mem_new(&options, 1, 1, verb->options_size, "options"));
-    TRY_OUT(opt_parse(options, verb, count, words));
+    TRY(mem_new(&options, 1, 1, command->options_size, "options"));
+    TRY_OUT(opt_parse(options, command, count, words));
     output_start(options->json, options->quiet);
     const char *device = getenv("FATHOM_DEVICE");
     if (!opt_given(options, &options->device) && device && device[0])
         options->device = device;
     if (options->help)
-        opt_print_help(stdout, verb);
+        opt_print_help(stdout, command);
     else
-        status = verb->run(options);
+        status = command->run(options);
 out:
     mem_free(options);
     return status;
@@ -95,26 +98,26 @@ static fathom_status dispatch(int count, char *const *words) {
     bool help = strcmp(words[0], "help") == 0;
     words += help;
     count -= help;
-    const struct verb *verb = verb_find(&used, count, words);
-    if (verb && help)
-        opt_print_help(stdout, verb);
-    else if (verb)
-        return run_verb(verb, count - used, words + used);
-    else if (verb_is_family(words[0]) && (help ? count == 1 : count > 1 && is_help(words[1])))
-        verb_print_family(stdout, words[0]);
+    const struct command *command = command_find(&used, count, words);
+    if (command && help)
+        opt_print_help(stdout, command);
+    else if (command)
+        return run_command(command, count - used, words + used);
+    else if (command_is_group(words[0]) && (help ? count == 1 : count > 1 && is_help(words[1])))
+        command_print_group(stdout, words[0]);
     else
-        return verb_fail(count, words);
+        return command_fail_unknown(count, words);
     return FATHOM_OK;
 }
 
-int main(int argc, char **argv) {
+static int fathom_main(int argc, char **argv) {
     bool json = false;
     keep_standard_streams();
     if (!streams_start())
         return FATHOM_MEMORY;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may grow no further is a write that fails */
-    /* An error found before the options are read is told in JSON too. */
+    /* An error found before the options are read is reported in JSON too. */
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         json = json || strcmp(argv[i], "--json") == 0;
     output_start(json, false);
@@ -128,3 +131,5 @@ int main(int argc, char **argv) {
     fathom_status end = output_end();
     return (int)(status != FATHOM_OK ? status : end);
 }
+
+int main(int argc, char **argv) { return run_with_large_stack(fathom_main, argc, argv); }

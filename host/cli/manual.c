@@ -1,10 +1,10 @@
-/* manual.c - manual pages in the language of man(7): one of the command, one of each verb. */
+/* manual.c - manual pages in man(7) markup: fathom(1) and one page per command. */
 #include "cli/manual.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/verbs.h"
+#include "cli/commands.h"
 
 /* Text as it shall be read: a hyphen that can be copied, and no letter that man(7) would take for a request. */
 static void print_text(const char *text) {
@@ -41,17 +41,17 @@ static void print_block(const char *text) {
     printf(".fi\n");
 }
 
-/* "fathom-data-info" for the verb "data info". */
-static const char *page_name(char name[64], const struct verb *verb) {
-    snprintf(name, 64, "fathom%s%s", verb ? "-" : "", verb ? verb->name : "");
+/* "fathom-data-info" for the command "data info". */
+static const char *page_name(char name[64], const struct command *command) {
+    snprintf(name, 64, "fathom%s%s", command ? "-" : "", command ? command->name : "");
     for (char *at = name; *at; at++)
         *at = (char)(*at == ' ' ? '-' : *at);
     return name;
 }
 
-static void print_head(const struct verb *verb, const char *help) {
+static void print_head(const struct command *command, const char *help) {
     char name[64], title[64];
-    page_name(name, verb);
+    page_name(name, command);
     for (size_t i = 0; i < sizeof title; i++)
         title[i] = (char)toupper((unsigned char)name[i]);
     printf(".TH %s 1 " FATHOM_DATE " \"fathom %s\" \"fathom manual\"\n.SH NAME\n", title, fathom_version());
@@ -60,9 +60,9 @@ static void print_head(const struct verb *verb, const char *help) {
 }
 
 static void print_row(const struct opt_row *row) {
-    char title[OPT_TEXT_MOST], about[OPT_TEXT_MOST];
+    char title[OPT_TEXT_MAX], about[OPT_TEXT_MAX];
     opt_title(title, row);
-    opt_about(about, row);
+    opt_description(about, row);
     printf(".TP\n\\fB");
     print_text(title);
     printf("\\fR\n");
@@ -70,26 +70,26 @@ static void print_row(const struct opt_row *row) {
     putchar('\n');
 }
 
-static void print_verb(const struct verb *verb) {
+static void print_command(const struct command *command) {
     const struct opt_row *row;
-    char usage[OPT_TEXT_MOST];
-    print_head(verb, verb->help);
-    opt_usage(usage, verb);
+    char usage[OPT_TEXT_MAX];
+    print_head(command, command->help);
+    opt_usage(usage, command);
     printf(".SH SYNOPSIS\n");
     print_text(usage);
     printf("\n");
-    if (verb->details) {
+    if (command->details) {
         printf(".SH DESCRIPTION\n");
-        print_block(verb->details);
+        print_block(command->details);
     }
     printf(".SH OPTIONS\n");
-    for (size_t i = 0; i < verb->row_count; i++)
-        if (verb->rows[i].name || verb->rows[i].help[0])
-            print_row(&verb->rows[i]);
-    for (size_t i = 0; (row = opt_row_at(verb, i)) && (verb->row_count == 0 || row != verb->rows); i++)
+    for (size_t i = 0; i < command->row_count; i++)
+        if (command->rows[i].name || command->rows[i].help[0])
+            print_row(&command->rows[i]);
+    for (size_t i = 0; (row = opt_row_at(command, i)) && (command->row_count == 0 || row != command->rows); i++)
         print_row(row);
     printf(".SH EXAMPLES\n");
-    print_block(verb->example);
+    print_block(command->example);
     printf(".SH SEE ALSO\n.BR fathom (1)\n");
 }
 
@@ -105,7 +105,7 @@ static void print_pairs(const char *section, const char *const *pairs) {
     }
 }
 
-static void print_command(void) {
+static void print_overview(void) {
     static const char *const environment[] = {
         "FATHOM_DEVICE",
         "the device word that counts where --device is not given",
@@ -132,20 +132,20 @@ static void print_command(void) {
     char name[64];
     print_head(NULL, "train very deep graph neural networks, and measure over-smoothing");
     printf(
-        ".SH SYNOPSIS\n.B fathom\n.I VERB\n[options]\n.br\n.B fathom\n\\-\\-help | \\-\\-version | "
-        "\\-\\-man [VERB] | \\-\\-complete WORDS\n.SH DESCRIPTION\n"
+        ".SH SYNOPSIS\n.B fathom\n.I COMMAND\n[options]\n.br\n.B fathom\n\\-\\-help | \\-\\-version | "
+        "\\-\\-man [COMMAND] | \\-\\-complete WORDS\n.SH DESCRIPTION\n"
         "fathom trains very deep graph neural networks with differentiable group normalisation on any OpenCL device or "
-        "the CPU, and measures over\\-smoothing. Each verb has a page of its own, and a short one by\n"
-        ".BR \"fathom VERB \\-\\-help\" .\n"
-        "Errors are one sentence on standard error; with \\-\\-json exactly one JSON document stands on standard "
-        "output.\n"
+        "the CPU, and measures over\\-smoothing. Each command has a page of its own, and a short one by\n"
+        ".BR \"fathom COMMAND \\-\\-help\" .\n"
+        "Errors are one message on standard error; with \\-\\-json standard output is exactly one JSON "
+        "document.\n"
         "These pages are what \\-\\-man prints; \\-\\-complete is what the completion of bash, zsh and fish asks.\n"
-        ".SH VERBS\n");
-    for (size_t i = 0; verbs[i]; i++) {
+        ".SH COMMANDS\n");
+    for (size_t i = 0; commands[i]; i++) {
         printf(".TP\n.BR ");
-        print_text(page_name(name, verbs[i]));
+        print_text(page_name(name, commands[i]));
         printf(" (1)\n");
-        print_text(verbs[i]->help);
+        print_text(commands[i]->help);
         putchar('\n');
     }
     print_pairs("ENVIRONMENT", environment);
@@ -157,15 +157,15 @@ static void print_command(void) {
 fathom_status print_manual(int count, char *const *words) {
     int used;
     if (count == 0) {
-        print_command();
+        print_overview();
         return FATHOM_OK;
     }
-    const struct verb *verb = verb_find(&used, count, words);
-    if (!verb)
-        return verb_fail(count, words);
+    const struct command *command = command_find(&used, count, words);
+    if (!command)
+        return command_fail_unknown(count, words);
     if (used != count)
-        return fail(FATHOM_USAGE, "--man: '%.80s' is too much after %s; write fathom --man %s", words[used], verb->name,
-                    verb->name);
-    print_verb(verb);
+        return fail(FATHOM_USAGE, "--man: '%.80s' is unexpected after %s; write fathom --man %s", words[used],
+                    command->name, command->name);
+    print_command(command);
     return FATHOM_OK;
 }

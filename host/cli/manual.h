@@ -1,10 +1,10 @@
-/* manual.h - `fathom --man [VERB]`: the manual pages, from the tables that also make the help. */
+/* manual.h - `fathom --man [COMMAND]`: the manual pages, from the tables that also make the help. */
 #ifndef CLI_MANUAL_H
 #define CLI_MANUAL_H
 
 #include "cli/cli.h"
 
-/* Prints the page of the verb that `words` name, or fathom(1) when there are none, for man(1). */
+/* Prints the page of the command that `words` name, or fathom(1) when there are none, for man(1). */
 fathom_status print_manual(int count, char *const *words);
 
 #endif

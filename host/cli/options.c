@@ -1,4 +1,4 @@
-/* options.c - reads a verb's words into its options struct, as its table says. */
+/* options.c - parses the arguments of a command into its options struct, by its table. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -16,28 +16,28 @@ const char OPT_REQUIRED[] = "";
 static const struct opt_row common_rows[] = {
     OPT_TEXT(C, device, "device", 0, "D", "auto",
              "auto, cpu, gpu, a row number of `fathom devices`, opencl:N, opencl:P:D or part of a name; "
-             "without it FATHOM_DEVICE counts"),
+             "FATHOM_DEVICE replaces the default"),
     OPT_INT(C, threads, "threads", 0, "N", "0", 0, 1024, "threads of the CPU back end; 0: one for each core"),
-    OPT_FLAG(C, no_tune, "no-tune", 0, "ignore what fathom tune found"),
+    OPT_FLAG(C, no_tune, "no-tune", 0, "ignore the records of fathom tune"),
     OPT_FLAG(C, trust_device, "trust-device", 0, "use an OpenCL device whose results fail the check before a run"),
     OPT_FLAG(C, json, "json", 0, "one JSON document on standard output"),
-    OPT_FLAG(C, quiet, "quiet", 'q', "say nothing but results and errors"),
+    OPT_FLAG(C, quiet, "quiet", 'q', "print only results and errors"),
     OPT_FLAG(C, help, "help", 'h', "this text"),
 };
 #undef C
 
 #define COMMON_COUNT (sizeof common_rows / sizeof common_rows[0])
 
-const struct opt_row *opt_row_at(const struct verb *verb, size_t i) {
+const struct opt_row *opt_row_at(const struct command *command, size_t i) {
     if (i < COMMON_COUNT)
         return &common_rows[i];
-    return i - COMMON_COUNT < verb->row_count ? &verb->rows[i - COMMON_COUNT] : NULL;
+    return i - COMMON_COUNT < command->row_count ? &command->rows[i - COMMON_COUNT] : NULL;
 }
 
 bool opt_given(const struct common_options *common, const void *member) {
     size_t offset = (size_t)((const char *)member - (const char *)common);
     const struct opt_row *row;
-    for (size_t i = 0; (row = opt_row_at(common->verb, i)); i++)
+    for (size_t i = 0; (row = opt_row_at(common->command, i)); i++)
         if (row->offset == offset)
             return common->given >> i & 1;
     return false;
@@ -58,7 +58,7 @@ const char *opt_choice(const char *choices, int n) {
     return word;
 }
 
-/* How a row is called in a sentence: "--layers", or "DATA" for an operand. */
+/* The name of a row in messages: "--layers", or "DATA" for an operand. */
 static const char *title(const struct opt_row *row) {
     static _Thread_local char text[64];
     snprintf(text, sizeof text, "%s%s", row->name ? "--" : "", row->name ? row->name : row->argument);
@@ -142,13 +142,13 @@ static fathom_status read_value(char *options, const struct opt_row *row, const 
     }
 }
 
-static fathom_status set_defaults(char *options, const struct verb *verb) {
+static fathom_status set_defaults(char *options, const struct command *command) {
     const struct opt_row *row;
-    memset(options, 0, verb->options_size);
-    ((struct common_options *)(void *)options)->verb = verb;
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+    memset(options, 0, command->options_size);
+    ((struct common_options *)(void *)options)->command = command;
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++) {
         if (i == ROWS_MAX)
-            return fail(FATHOM_FAILURE, "fathom %s: more than %d options in its table", verb->name, ROWS_MAX);
+            return fail(FATHOM_FAILURE, "fathom %s: more than %d options in its table", command->name, ROWS_MAX);
         if (row->fallback && row->fallback != OPT_REQUIRED)
             TRY(read_value(options, row, row->fallback));
         else if (row->kind == OPT_IS_CHOICE)
@@ -158,9 +158,9 @@ static fathom_status set_defaults(char *options, const struct verb *verb) {
 }
 
 /* The row called `name` (`length` letters), or the one with the letter when `length` is 1 and `is_short`. */
-static bool find_row(size_t *index, const struct verb *verb, const char *name, size_t length, bool is_short) {
+static bool find_row(size_t *index, const struct command *command, const char *name, size_t length, bool is_short) {
     const struct opt_row *row;
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++) {
         bool same = is_short ? row->letter && row->letter == name[0]
                              : row->name && strlen(row->name) == length && strncmp(row->name, name, length) == 0;
         if (same) {
@@ -171,12 +171,12 @@ static bool find_row(size_t *index, const struct verb *verb, const char *name, s
     return false;
 }
 
-static fathom_status fail_option(const struct verb *verb, const char *word) {
+static fathom_status fail_option(const struct command *command, const char *word) {
     const char *names[ROWS_MAX];
     char text[ROWS_MAX][64], given[96];
     const struct opt_row *row;
     size_t count = 0;
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++) {
         if (row->name) {
             snprintf(text[count], sizeof text[count], "--%s", row->name);
             names[count] = text[count];
@@ -185,19 +185,19 @@ static fathom_status fail_option(const struct verb *verb, const char *word) {
     }
     snprintf(given, sizeof given, "%.*s", (int)strcspn(word, "="), word);
     fail_unknown(FATHOM_USAGE, "option", given, names, count);
-    return fail_prefix(FATHOM_USAGE, "%s: ", verb->name);
+    return fail_prefix(FATHOM_USAGE, "%s: ", command->name);
 }
 
 /* Reads the option at words[*at] and its value, which may be the next word. */
-static fathom_status read_option(char *options, const struct verb *verb, int count, char *const *words, int *at) {
+static fathom_status read_option(char *options, const struct command *command, int count, char *const *words, int *at) {
     const char *word = words[*at];
     bool is_short = word[1] != '-';
     const char *name = word + (is_short ? 1 : 2);
     const char *equals = is_short ? NULL : strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name), index;
-    if (!find_row(&index, verb, name, length, is_short))
-        return fail_option(verb, word);
-    const struct opt_row *row = opt_row_at(verb, index);
+    if (!find_row(&index, command, name, length, is_short))
+        return fail_option(command, word);
+    const struct opt_row *row = opt_row_at(command, index);
     const char *value = equals ? equals + 1 : is_short && name[1] ? name + 1 : NULL;
     if (row->kind == OPT_IS_FLAG && value)
         return fail(FATHOM_USAGE, "--%s takes no value, but '%.80s' was given", row->name, value);
@@ -211,40 +211,41 @@ static fathom_status read_option(char *options, const struct verb *verb, int cou
 }
 
 /* Gives an operand to the first operand row that has none yet. */
-static fathom_status read_operand(char *options, const struct verb *verb, const char *word) {
+static fathom_status read_operand(char *options, const struct command *command, const char *word) {
     struct common_options *common = (void *)options;
     const struct opt_row *row;
     bool takes_words = false;
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++) {
         takes_words = takes_words || !row->name;
         if (!row->name && !(common->given >> i & 1)) {
             common->given |= UINT64_C(1) << i;
             return read_value(options, row, word);
         }
     }
-    row = opt_row_at(verb, COMMON_COUNT); /* the option that says what the command works on comes first */
+    row = opt_row_at(command, COMMON_COUNT); /* the input of a command is its first option */
     if (row && !takes_words && row->kind != OPT_IS_FLAG && !(common->given >> COMMON_COUNT & 1))
-        return fail(FATHOM_USAGE, "%s: '%.80s' stands without an option; did you mean --%s %.80s? See fathom %s --help",
-                    verb->name, word, row->name, word, verb->name);
-    return fail(FATHOM_USAGE, "%s: '%.80s' is one word too many; see fathom %s --help", verb->name, word, verb->name);
+        return fail(FATHOM_USAGE, "%s: '%.80s' has no option; did you mean --%s %.80s? See fathom %s --help",
+                    command->name, word, row->name, word, command->name);
+    return fail(FATHOM_USAGE, "%s: '%.80s' is one word too many; see fathom %s --help", command->name, word,
+                command->name);
 }
 
-fathom_status opt_parse(void *options, const struct verb *verb, int count, char *const *words) {
+fathom_status opt_parse(void *options, const struct command *command, int count, char *const *words) {
     struct common_options *common = options;
     const struct opt_row *row;
     bool only_operands = false;
-    TRY(set_defaults(options, verb));
+    TRY(set_defaults(options, command));
     for (int at = 0; at < count; at++) {
         if (!only_operands && strcmp(words[at], "--") == 0)
             only_operands = true;
         else if (!only_operands && words[at][0] == '-' && words[at][1])
-            TRY(read_option(options, verb, count, words, &at));
+            TRY(read_option(options, command, count, words, &at));
         else
-            TRY(read_operand(options, verb, words[at]));
+            TRY(read_operand(options, command, words[at]));
     }
-    for (size_t i = 0; !common->help && (row = opt_row_at(verb, i)); i++)
+    for (size_t i = 0; !common->help && (row = opt_row_at(command, i)); i++)
         if (row->fallback == OPT_REQUIRED && !(common->given >> i & 1))
-            return fail(FATHOM_USAGE, "%s needs %s%s%s; see fathom %s --help", verb->name, title(row),
-                        row->name ? " " : "", row->name ? row->argument : "", verb->name);
+            return fail(FATHOM_USAGE, "%s needs %s%s%s; see fathom %s --help", command->name, title(row),
+                        row->name ? " " : "", row->name ? row->argument : "", command->name);
     return FATHOM_OK;
 }

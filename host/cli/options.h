@@ -1,4 +1,4 @@
-/* options.h - one table of options per verb: parsing and help come from its rows.
+/* options.h - one table of options per command: parsing and help come from its rows.
  *
  *     struct selftest_options {
  *         struct common_options common;       // always first: --help, --json, --quiet, --device, --threads
@@ -8,9 +8,9 @@
  *         OPT_TEXT(struct selftest_options, op, "op", 0, "NAME", NULL, "only this operation"),
  *     };
  *
- * The parser fills the verb's own struct: int64_t for OPT_INT, double for OPT_REAL, bool for OPT_FLAG, an int with the
- * place in the list for OPT_CHOICE, const char * for the others (the macros check the member's type). A default is the
- * text a user would type; NULL means none (0, NULL, choice -1) and OPT_REQUIRED that the user must give it. */
+ * The parser fills the command's own struct: int64_t for OPT_INT, double for OPT_REAL, bool for OPT_FLAG, an int with
+ * the place in the list for OPT_CHOICE, const char * for the others (the macros check the member's type). A default is
+ * the text a user would type; NULL means none (0, NULL, choice -1) and OPT_REQUIRED that the user must give it. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -30,9 +30,9 @@ struct opt_row {
     enum opt_kind kind;
     const char *fallback; /* the default as the user would type it */
     const char *help;     /* what it is, without full stop */
-    size_t offset;        /* of the member in the verb's options */
+    size_t offset;        /* of the member in the command's options */
     double low, high;     /* the range of a number, both ends allowed */
-    const char *choices;  /* "gcn|gat|sgc"; for a real number one word that may stand for it ("auto", read as NaN) */
+    const char *choices;  /* "gcn|gat|sgc"; for a real number one word in its place ("auto", read as NaN) */
 };
 
 extern const char OPT_REQUIRED[];
@@ -53,14 +53,14 @@ extern const char OPT_REQUIRED[];
 #define OPT_PATH(S, member, name, letter, argument, fallback, help) \
     { name, letter, argument, OPT_IS_PATH, fallback, help, OPT_AT(const char *, S, member), 0, 0, NULL }
 
-/* Operands: what stands on the line without a name, "fathom data info DATA". */
+/* Operands: arguments without a name, "fathom data info DATA". */
 #define OPT_OPERAND(S, member, argument, fallback, help) OPT_PATH(S, member, NULL, 0, argument, fallback, help)
 #define OPT_OPERAND_CHOICE(S, member, argument, choices, fallback, help) \
     { NULL, 0, argument, OPT_IS_CHOICE, fallback, help, OPT_AT(int, S, member), 0, 0, choices }
 
 #define OPT_ROWS(table) (table), sizeof(table) / sizeof(table)[0]
 
-struct verb {
+struct command {
     const char *name;    /* "devices", or two words: "data info" */
     const char *help;    /* one line, without full stop */
     const char *details; /* more for --help: short lines, each ended; or NULL */
@@ -68,14 +68,14 @@ struct verb {
     const struct opt_row *rows;
     size_t row_count;
     size_t options_size;
-    fathom_status (*run)(const void *options); /* the verb's own struct */
+    fathom_status (*run)(const void *options); /* the command's own struct */
 };
 
 struct common_options {
     bool help, json, quiet, no_tune, trust_device;
     const char *device; /* a device word: the option, else FATHOM_DEVICE, else "auto" */
     int64_t threads;    /* 0: as many as the machine has cores */
-    const struct verb *verb;
+    const struct command *command;
     uint64_t given; /* a bit per row of the table, common rows first */
 };
 
@@ -88,20 +88,20 @@ const char *opt_choice(const char *choices, int n);
 /* The range of a number as text, "1 to 1024" or "at least 0 or auto", in static storage of the thread. */
 const char *opt_range(const struct opt_row *row);
 
-/* Fills `options` (verb->options_size bytes) with the defaults, then from the words after the verb. */
-fathom_status opt_parse(void *options, const struct verb *verb, int count, char *const *words);
+/* Fills `options` (command->options_size bytes) with the defaults, then from the words after the command. */
+fathom_status opt_parse(void *options, const struct command *command, int count, char *const *words);
 
-/* Prints "[--op NAME] ..." help of a verb: synopsis, options, example. */
-void opt_print_help(FILE *file, const struct verb *verb);
+/* Prints "[--op NAME] ..." help of a command: synopsis, options, example. */
+void opt_print_help(FILE *file, const struct command *command);
 
 /* The pieces of the help, for the manual too: "-k, --layers K", what it means with its range and default, and
  * "fathom eval --checkpoint FILE [options]". */
-#define OPT_TEXT_MOST 640
-void opt_title(char title[OPT_TEXT_MOST], const struct opt_row *row);
-void opt_about(char about[OPT_TEXT_MOST], const struct opt_row *row);
-void opt_usage(char usage[OPT_TEXT_MOST], const struct verb *verb);
+#define OPT_TEXT_MAX 640
+void opt_title(char title[OPT_TEXT_MAX], const struct opt_row *row);
+void opt_description(char about[OPT_TEXT_MAX], const struct opt_row *row);
+void opt_usage(char usage[OPT_TEXT_MAX], const struct command *command);
 
-/* The rows every verb has, and the rows of a verb after them: i from 0, NULL past the end. */
-const struct opt_row *opt_row_at(const struct verb *verb, size_t i);
+/* The rows every command has, and the rows of a command after them: i from 0, NULL past the end. */
+const struct opt_row *opt_row_at(const struct command *command, size_t i);
 
 #endif

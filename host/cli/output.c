@@ -1,24 +1,24 @@
-/* output.c - everything the command prints: talk, progress, JSON, errors, tables. */
+/* output.c - messages, progress, JSON, errors. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/stream.h"
+#include "core/clock.h"
+#include "core/escape.h"
 #include "core/mem.h"
-#include "core/visible.h"
 
-/* Talk comes from several threads (the workers of a sweep): the lock of stderr, which its owner may take again, guards
- * what stands on the terminal too. */
+/* Messages come from several threads (the workers of a sweep): the lock of stderr, which its owner may take again, also
+ * guards the state of the terminal. */
 static struct {
     bool json, quiet;
     bool json_printed;  /* one document only */
-    bool progress_line; /* a progress line stands on the terminal */
+    bool progress_line; /* a progress line is on the terminal */
     double progress_at; /* seconds, when the last one was printed */
     int write_error;    /* errno of the first write to standard output that failed */
 } state;
@@ -28,17 +28,11 @@ void output_start(bool json, bool quiet) {
     state.quiet = quiet;
 }
 
-/* Keeps talk and results in order where both go to one place, and why results are lost. */
+/* Keeps messages and results in order where both go to one file; stores why a write failed. */
 static void flush_results(void) {
     errno = 0;
     if (fflush(stdout) != 0 && state.write_error == 0)
         state.write_error = errno;
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static bool is_screen(FILE *file) {
@@ -67,15 +61,15 @@ void progress_end(void) {
     funlockfile(stderr);
 }
 
-/* The columns of the terminal behind standard error, 0 when it is none. */
-static int talk_width(void) {
+/* Columns of the terminal of standard error; 0: not a terminal. */
+static int message_width(void) {
     struct winsize size;
     if (!is_screen(stderr))
         return 0;
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
-void say(const char *format, ...) {
+void log_info(const char *format, ...) {
     char raw[2 * CORE_MESSAGE_MAX], text[2 * CORE_MESSAGE_MAX];
     va_list args;
     if (state.quiet)
@@ -83,11 +77,11 @@ void say(const char *format, ...) {
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
-    visible_copy(text, sizeof text, raw, strchr(format, '\n') != NULL); /* newlines only where they are ours */
+    escape_copy(text, sizeof text, raw, strchr(format, '\n') != NULL); /* newlines of the format only */
     flockfile(stderr);
     progress_end();
     flush_results();
-    int width = talk_width();
+    int width = message_width();
     if (width > 0 && strlen(text) > (size_t)width)
         print_wrapped(stderr, text, 0, 2, width);
     else
@@ -95,11 +89,11 @@ void say(const char *format, ...) {
     funlockfile(stderr);
 }
 
-/* One line in place of the progress line that may stand there, cut to the terminal. */
-static void put_over(const char *text) {
+/* Overwrites the progress line, cut to the width of the terminal. */
+static void overwrite_line(const char *text) {
     char line[1024] = "\r";
-    size_t room = (size_t)talk_width(); /* one column is left free, and one byte ends the text */
-    visible_copy(line + 1, room < sizeof line - 8 ? room : sizeof line - 8, text, false);
+    size_t columns = (size_t)message_width(); /* one column is left free, and one byte ends the text */
+    escape_copy(line + 1, columns < sizeof line - 8 ? columns : sizeof line - 8, text, false);
     strcat(line, "\033[K");
     stream_put_raw(STDERR_FILENO, line);
     state.progress_line = true;
@@ -109,7 +103,7 @@ void progress(const char *format, ...) {
     va_list args;
     char text[512], shown[512];
     bool screen = is_screen(stderr);
-    double at = now();
+    double at = clock_seconds();
     if (!screen && state.progress_at == 0)
         state.progress_at = at; /* what is done within ten seconds needs no plain line */
     if (state.quiet || at - state.progress_at < (screen ? 0.1 : 10))
@@ -121,13 +115,22 @@ void progress(const char *format, ...) {
     flockfile(stderr);
     flush_results();
     if (screen) {
-        put_over(text);
+        overwrite_line(text);
     } else {
-        visible_copy(shown, sizeof shown, text, false);
+        escape_copy(shown, sizeof shown, text, false);
         fprintf(stderr, "%s\n", shown);
     }
     funlockfile(stderr);
 }
+
+void show_progress(const char *text) {
+    if (text)
+        progress("%s", text);
+    else
+        progress_end();
+}
+
+void show_message(const char *text) { log_info("%s", text); }
 
 fathom_status print_json(struct json *doc) {
     char *text = NULL;
@@ -152,18 +155,18 @@ void add_json_error(struct json *doc, fathom_status status) {
 /* Allocates nothing, since memory may be what ran out. */
 void output_failure(fathom_status status) {
     char message[2 * CORE_MESSAGE_MAX];
-    const char *sentence = fathom_last_error()[0] ? fathom_last_error() : fathom_status_text(status);
+    const char *reason = fathom_last_error()[0] ? fathom_last_error() : fathom_status_text(status);
     progress_end();
     flush_results();
     fprintf(stderr, "%sfathom:%s ", style(stderr, STYLE_BAD), style(stderr, STYLE_PLAIN));
-    print_wrapped(stderr, sentence, 8, 2, talk_width());
+    print_wrapped(stderr, reason, 8, 2, message_width());
     if (state.json && !state.json_printed) {
-        json_escape(message, sizeof message, sentence);
+        json_escape(message, sizeof message, reason);
         printf("{\"error\":{\"code\":%d,\"message\":\"%s\"}}\n", (int)status, message);
     }
 }
 
-/* Did the reader of a pipe go away (`fathom devices | head -1`)? That needs no sentence. */
+/* Did the reader of a pipe go away (`fathom devices | head -1`)? That needs no message. */
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);

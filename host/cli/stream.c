@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/visible.h"
+#include "core/escape.h"
 
 #define OUT_BYTES 4096
 #define PIECE_MAX 5 /* bytes of what one byte can become: \x1b, a colour */
 
-/* A mark is a noncharacter, U+FDD0 and a style: visible_copy lets none of them out of data. */
+/* A mark is a noncharacter, U+FDD0 and a style: escape_copy lets none of them out of data. */
 #define MARK "\xEF\xB7"
 #define MARK_FIRST 0x90
 static const char *const styles[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
@@ -66,7 +66,7 @@ static bool is_open(const struct filter *f) {
 
 /* Prints what the held bytes start with: a mark, a character, or one byte escaped. */
 static void take(struct filter *f) {
-    size_t mark = (size_t)(unsigned char)f->part[2] - MARK_FIRST, length = visible_length(f->part);
+    size_t mark = (size_t)(unsigned char)f->part[2] - MARK_FIRST, length = printable_length(f->part);
     char escaped[PIECE_MAX];
     if (f->terminal && f->held == 3 && memcmp(f->part, MARK, 2) == 0 && mark < STYLES) {
         add(f, styles[mark], strlen(styles[mark]));

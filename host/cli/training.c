@@ -30,15 +30,15 @@ static void catch_signals(void) {
 
 /* ---- progress ---- */
 
-static char *text_room(void) {
-    static _Thread_local char rooms[8][32];
+static char *text_buffer(void) {
+    static _Thread_local char buffers[8][32];
     static _Thread_local int next;
-    return rooms[next = (next + 1) % 8];
+    return buffers[next = (next + 1) % 8];
 }
 
 /* Percentages without their sign, so that the line fits into 80 columns. */
 static const char *short_text(double fraction) {
-    char *text = text_room();
+    char *text = text_buffer();
     if (isnan(fraction))
         return "-";
     snprintf(text, 32, "%.1f", 100 * fraction);
@@ -59,7 +59,7 @@ static int on_epoch(void *user, const fathom_epoch *e) {
 
 static void on_note(void *user, const char *text) {
     (void)user;
-    say("%s", text);
+    log_info("%s", text);
 }
 
 const volatile sig_atomic_t *watch_signals(void) {
@@ -76,7 +76,7 @@ void watch_training(fathom_train_options *options) {
 /* ---- text ---- */
 
 const char *percent_text(double fraction) {
-    char *text = text_room();
+    char *text = text_buffer();
     if (isnan(fraction))
         return "-";
     snprintf(text, 32, "%.1f %%", 100 * fraction);
@@ -84,24 +84,24 @@ const char *percent_text(double fraction) {
 }
 
 const char *real_text(double value, int digits) {
-    char *text = text_room();
+    char *text = text_buffer();
     if (isnan(value))
         return "-";
     snprintf(text, 32, fabs(value) >= 1e6 || (value != 0 && fabs(value) < 1e-3) ? "%.*e" : "%.*f", digits, value);
     return text;
 }
 
-fathom_status say_data(const fathom_data *data) {
+fathom_status log_data(const fathom_data *data) {
     fathom_data_info i = {.size = sizeof i};
     TRY(fathom_data_describe(data, &i));
-    say("%s: %s node%s, %s edge%s, %s feature%s, %d class%s; split %s: %d training, %d validation, %d test node%s",
-        i.name, count_text(i.nodes), plural(i.nodes), count_text(i.edges), plural(i.edges), count_text(i.features),
-        plural(i.features), (int)i.classes, plural_es(i.classes), i.split, (int)i.train_count, (int)i.val_count,
-        (int)i.test_count, plural(i.test_count));
+    log_info("%s: %s node%s, %s edge%s, %s feature%s, %d class%s; split %s: %d training, %d validation, %d test node%s",
+             i.name, count_text(i.nodes), plural(i.nodes), count_text(i.edges), plural(i.edges), count_text(i.features),
+             plural(i.features), (int)i.classes, plural_es(i.classes), i.split, (int)i.train_count, (int)i.val_count,
+             (int)i.test_count, plural(i.test_count));
     return FATHOM_OK;
 }
 
-fathom_status say_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device) {
+fathom_status log_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device) {
     fathom_train_options o = *options;
     fathom_device_info info = {.size = sizeof info};
     char norm[96];
@@ -114,9 +114,9 @@ fathom_status say_network(const fathom_train_options *options, const fathom_data
             snprintf(lambda, sizeof lambda, "%g", o.lambda);
         snprintf(norm, sizeof norm, "group norm (%" PRId64 " group%s, lambda %s)", o.groups, plural(o.groups), lambda);
     }
-    say("%s, %" PRId64 " layer%s, %s, lr %g, L2 %g, %" PRId64 " epoch%s, seed %" PRIu64 "; on %s (%s)",
-        nn_conv_name((nn_conv_kind)o.model), o.layers, plural(o.layers), norm, o.lr, o.weight_decay, o.epochs,
-        plural(o.epochs), o.seed, info.word, info.name);
+    log_info("%s, %" PRId64 " layer%s, %s, lr %g, L2 %g, %" PRId64 " epoch%s, seed %" PRIu64 "; on %s (%s)",
+             nn_conv_name((nn_conv_kind)o.model), o.layers, plural(o.layers), norm, o.lr, o.weight_decay, o.epochs,
+             plural(o.epochs), o.seed, info.word, info.name);
     return FATHOM_OK;
 }
 

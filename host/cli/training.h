@@ -3,7 +3,7 @@
 #define CLI_TRAINING_H
 
 #include "cli/dataset.h"
-#include "cli/device.h"
+#include "cli/open_device.h"
 #include "train/train.h"
 
 /* Progress on the screen; Ctrl-C once asks the run to stop after its epoch, twice ends the command at once. */
@@ -11,14 +11,14 @@ void watch_training(fathom_train_options *options);
 const volatile sig_atomic_t *watch_signals(void); /* not 0: stop */
 
 /* One line each about the data and the network, whose options are filled from the recipe first. */
-fathom_status say_data(const fathom_data *data);
-fathom_status say_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device);
+fathom_status log_data(const fathom_data *data);
+fathom_status log_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device);
 
 /* "75.9 %", or "-" for what is not a number; lives until the next call but seven. */
 const char *percent_text(double fraction);
 const char *real_text(double value, int digits);
 
-/* The metrics and what each tells, in the order in which they are printed. */
+/* The metrics and their meaning, in the order in which they are printed. */
 #define SHOWN_METRICS 7
 struct shown_metric {
     const char *title, *meaning;

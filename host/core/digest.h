@@ -1,12 +1,12 @@
-/* digest.h - SHA-256 (OpenSSL's libcrypto, which uses the processor's own instructions), fed piece by piece, given as
- * 64 hexadecimal digits. */
+/* digest.h - SHA-256 (OpenSSL's libcrypto, which uses the processor's own instructions), computed
+ * incrementally, as 64 hexadecimal digits. */
 #ifndef CORE_DIGEST_H
 #define CORE_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The plain functions keep their state in the caller's hands and cannot fail, unlike those said to replace them. */
+/* Deprecated in OpenSSL 3, but they keep their state in the caller's struct and cannot fail, unlike EVP_Digest. */
 #ifndef OPENSSL_SUPPRESS_DEPRECATED
 #define OPENSSL_SUPPRESS_DEPRECATED
 #endif
@@ -16,7 +16,7 @@ typedef SHA256_CTX digest_state;
 
 void digest_begin(digest_state *state);
 void digest_add(digest_state *state, const void *bytes, size_t count);
-/* The same for arrays of words: they are fed in little-endian order on every machine. */
+/* Elements of `size` bytes, hashed in little-endian order on every machine. */
 void digest_add_words(digest_state *state, const void *words, size_t count, size_t size);
 void digest_end(digest_state *state, char hex[65]);
 

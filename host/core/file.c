@@ -12,9 +12,9 @@
 #include "core/mem.h"
 #include "core/read_limit.h"
 
-#define EXTENTS_MAX 100000 /* pieces of a file with holes that are counted */
+#define EXTENTS_MAX 100000 /* data extents counted at most */
 
-/* What a path that cannot be read as a file is. */
+/* For messages: what a path is that is not a regular file. */
 static const char *kind_of(mode_t mode) {
     return S_ISDIR(mode)                    ? "a folder"
            : S_ISFIFO(mode)                 ? "a pipe"
@@ -22,7 +22,7 @@ static const char *kind_of(mode_t mode) {
                                             : "not a file";
 }
 
-/* A file with holes has fewer bytes on the disk than its length: the sum of what lies between them. */
+/* A sparse file has fewer bytes on disk than its length: the sum of its data extents. */
 static uint64_t bytes_on_disk(int fd, const struct stat *about) {
     uint64_t length = (uint64_t)about->st_size, stored = 0;
 #if defined(SEEK_DATA)

@@ -1,8 +1,8 @@
 /* file_write.c - the writer of file.h: a temporary file, fsync, rename, fsync of the folder.
  *
  * The temporary file of PATH is PATH.part. Its writer holds a lock on it until it has its final name, so that another
- * process can tell a file in use (it takes a name with a number in it) from one that a killed process left (it is
- * removed). It is created with O_EXCL and O_NOFOLLOW: neither a link nor anybody else's file is written to. */
+ * process can distinguish a file in use (it takes a name with a number) from one that a killed process left (it removes
+ * it). It is created with O_EXCL and O_NOFOLLOW: it never writes through a link or to an existing file. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "core/file.h"
 
 #define LINKS_MAX 40
-#define NAME_KEPT 200 /* bytes of a file's name that its temporary file has too; names end at 255 */
+#define NAME_KEPT 200 /* bytes of the file's name kept in the temporary name; NAME_MAX is 255 */
 #define TRIES 100
 
 static fathom_status cannot(const file_writer *w, int error) {
@@ -37,9 +37,9 @@ static bool follow_links(file_writer *w, const char *path) {
             return errno == EINVAL || errno == ENOENT; /* no link, or nothing there */
         next[length] = '\0';
         memcpy(folder, w->path, sizeof folder);
-        int room = next[0] == '/' ? snprintf(w->path, sizeof w->path, "%s", next)
-                                  : snprintf(w->path, sizeof w->path, "%s/%s", dirname(folder), next);
-        if (room >= (int)sizeof w->path) {
+        int length_needed = next[0] == '/' ? snprintf(w->path, sizeof w->path, "%s", next)
+                                           : snprintf(w->path, sizeof w->path, "%s/%s", dirname(folder), next);
+        if (length_needed >= (int)sizeof w->path) {
             errno = ENAMETOOLONG;
             return false;
         }
@@ -53,8 +53,8 @@ static bool is_open_as(const struct stat *about, int fd) {
     return fstat(fd, &stream) == 0 && stream.st_dev == about->st_dev && stream.st_ino == about->st_ino;
 }
 
-/* Something that is no regular file (a device, a pipe) is written to as it is, and so is a file that standard output or
- * error goes to already (/dev/stdout). */
+/* Opens a device or a pipe directly, and so a regular file that standard output or error already writes to
+ * (/dev/stdout). */
 static fathom_status open_existing(file_writer *w, const struct stat *about) {
     if (S_ISDIR(about->st_mode))
         return fail(FATHOM_FAILURE, "%s: is a folder; give the name of a file", w->given);
@@ -77,7 +77,7 @@ static void name_temporary(file_writer *w, int attempt) {
              number);
 }
 
-/* Is `fd` locked by us and still the file called `path`? */
+/* Locks `fd`; false when another process holds the lock or `path` names another file by now. */
 static bool own(int fd, const char *path) {
     struct stat mine, named;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -118,7 +118,7 @@ static fathom_status open_temporary(file_writer *w, bool for_user_alone) {
 fathom_status file_begin(file_writer *w, const char *path, bool for_user_alone) {
     struct stat about;
     *w = (file_writer){.fd = -1, .given = path};
-    if (for_user_alone) { /* in the cache: whatever is there is replaced, a link too */
+    if (for_user_alone) { /* replaces whatever exists, a link too */
         if ((size_t)snprintf(w->path, sizeof w->path, "%s", path) >= sizeof w->path)
             return cannot(w, ENAMETOOLONG);
         return open_temporary(w, true);
@@ -155,7 +155,7 @@ static bool sync_folder(const char *path) {
     int fd = open(dirname(copy), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool good = fsync(fd) == 0 || errno == EINVAL; /* a file system that cannot sync folders says EINVAL */
+    bool good = fsync(fd) == 0 || errno == EINVAL; /* EINVAL: the file system cannot sync folders */
     int error = errno;
     close(fd);
     errno = error;
@@ -177,7 +177,7 @@ fathom_status file_commit(file_writer *w) {
         return cannot(w, error);
     }
     w->temporary[0] = '\0';
-    TRY(close_existing(w)); /* closed late: the lock keeps the temporary file ours */
+    TRY(close_existing(w)); /* after the rename: until then the lock protects the temporary file */
     if (!sync_folder(w->path))
         return fail(FATHOM_FAILURE, "%s: its folder cannot be synced: %s", w->given, strerror(errno));
     return FATHOM_OK;

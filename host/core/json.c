@@ -1,17 +1,18 @@
-/* json.c - a checked cursor over cJSON, whose memory comes from core/mem. */
+/* json.c - a checked cursor over cJSON. */
 #include "core/json.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/escape.h"
 #include "core/mem.h"
-#include "core/visible.h"
+#include "core/read_limit.h"
 
 #define DEPTH_MAX 16
 
@@ -21,27 +22,17 @@ struct json {
     fathom_status status;
 };
 
-static void *json_alloc(size_t bytes) {
-    void *block;
-    return mem_new_small(&block, bytes, "JSON text") == FATHOM_OK ? block : NULL;
-}
-
-static void set_hooks(void) { cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_alloc, .free_fn = mem_free}); }
-
-/* Lets cJSON allocate through core/mem, so that its failures are counted and can be provoked. */
-static void use_own_memory(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, set_hooks);
+static fathom_status fail_memory(void) {
+    return fail(FATHOM_MEMORY, "JSON text: cannot get memory; free some or make the job smaller");
 }
 
 fathom_status json_new(struct json **doc) {
-    use_own_memory();
     TRY(mem_new(doc, 1, 1, sizeof **doc, "JSON document"));
     (*doc)->open[0] = cJSON_CreateObject();
     if (!(*doc)->open[0]) {
         mem_free(*doc);
         *doc = NULL;
-        return FATHOM_MEMORY;
+        return fail_memory();
     }
     return FATHOM_OK;
 }
@@ -52,7 +43,7 @@ void json_free(struct json *doc) {
     mem_free(doc);
 }
 
-/* Hangs `item` under the cursor. cJSON's only failure is memory, and json_alloc has written the sentence. */
+/* Adds `item` to the container at the cursor. cJSON fails only when memory runs out. */
 static bool add(struct json *doc, const char *key, cJSON *item) {
     cJSON *parent = doc->open[doc->depth];
     bool added = doc->status == FATHOM_OK && item &&
@@ -61,7 +52,7 @@ static bool add(struct json *doc, const char *key, cJSON *item) {
         return true;
     cJSON_Delete(item);
     if (doc->status == FATHOM_OK)
-        doc->status = FATHOM_MEMORY;
+        doc->status = fail_memory();
     return false;
 }
 
@@ -87,7 +78,7 @@ void json_close(struct json *doc) {
         doc->depth--;
 }
 
-/* Copies `text` with U+FFFD for every byte that is not UTF-8; `out` has room for three times its length. */
+/* Copies `text` with U+FFFD for every byte that is not UTF-8; `out` holds three times its length. */
 static void copy_valid(char *out, const char *text) {
     while (*text) {
         size_t length = utf8_length(text);
@@ -121,7 +112,7 @@ void json_int(struct json *doc, const char *key, int64_t value) {
         add(doc, key, cJSON_CreateRaw(text));
 }
 
-/* The fewest digits that read back to the same double, with a point. */
+/* The fewest digits that read back to the same double, with a decimal point. */
 static void print_real(char text[64], double value) {
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, 64, "%.*g", digits, value);
@@ -168,28 +159,25 @@ fathom_status json_new_document(struct json **doc) {
     return FATHOM_OK;
 }
 
-/* The code of the character at `text` when cJSON prints it as it is and a terminal must not get it (DEL, C1,
- * noncharacters; they stand inside quotes only), else 0. Its UTF-8 bytes are valid. */
+/* The code point at `text` if cJSON prints it unescaped but a terminal must not receive it (DEL, C1, noncharacters;
+ * only inside strings), else 0. `text` is valid UTF-8. */
 static unsigned hidden(const char *text) {
     const unsigned char *s = (const unsigned char *)text;
     if (s[0] == 0x7F)
         return 0x7F;
-    if (s[0] < 0x80 || visible_length(text) > 0)
+    if (s[0] < 0x80 || printable_length(text) > 0)
         return 0;
     return s[0] == 0xC2 ? s[1] : s[0] == 0xEF ? 0xF000u | (s[1] & 0x3Fu) << 6 | (s[2] & 0x3Fu) : 0;
 }
 
-/* *text with \u007f and the like for those. */
-static fathom_status escape_hidden(char **text) {
+/* *text = a copy of `printed` in memory of core/mem, with \u007f and the like for hidden characters. */
+static fathom_status copy_escaped(char **text, const char *printed) {
     size_t count = 0;
-    char *better, *out;
-    for (const char *at = *text; *at; at++)
+    for (const char *at = printed; *at; at++)
         count += hidden(at) > 0;
-    if (count == 0)
-        return FATHOM_OK;
-    TRY(mem_new(&better, strlen(*text) + 5 * count + 1, 1, 1, "JSON text"));
-    out = better;
-    for (const char *at = *text; *at;) {
+    TRY(mem_new(text, strlen(printed) + 5 * count + 1, 1, 1, "JSON text"));
+    char *out = *text;
+    for (const char *at = printed; *at;) {
         unsigned code = hidden(at);
         size_t length = code ? utf8_length(at) : 1;
         if (code)
@@ -198,57 +186,62 @@ static fathom_status escape_hidden(char **text) {
             *out++ = *at;
         at += length;
     }
-    mem_free(*text);
-    *text = better;
     return FATHOM_OK;
 }
 
 static fathom_status print(struct json *doc, char **text, bool indented) {
     *text = NULL;
     TRY(doc->status);
-    *text = indented ? cJSON_Print(doc->open[0]) : cJSON_PrintUnformatted(doc->open[0]);
-    if (!*text)
-        return FATHOM_MEMORY;
-    fathom_status status = escape_hidden(text);
-    if (status != FATHOM_OK) {
-        mem_free(*text);
-        *text = NULL;
-    }
+    char *printed = indented ? cJSON_Print(doc->open[0]) : cJSON_PrintUnformatted(doc->open[0]);
+    if (!printed)
+        return fail_memory();
+    fathom_status status = copy_escaped(text, printed);
+    cJSON_free(printed);
     return status;
 }
 
 fathom_status json_print(struct json *doc, char **text) { return print(doc, text, true); }
 fathom_status json_print_line(struct json *doc, char **text) { return print(doc, text, false); }
 
-/* Where the text opens more than JSON_DEPTH_MAX objects and lists in each other, or NULL: cJSON goes down by recursion,
- * and a thread's stack may be small. */
-static const char *too_deep(const char *text, size_t length) {
+/* What parsing a text takes, found by one pass over it. */
+typedef struct json_cost {
+    const char *too_deep; /* the first object or list below JSON_DEPTH_MAX others, or NULL: cJSON parses by recursion,
+                             and a thread's stack may be small */
+    uint64_t bytes;       /* upper bound of the tree: a node for each value, a copy of each string */
+} json_cost;
+
+static json_cost cost_of(const char *text, size_t length) {
+    const uint64_t overhead = 32; /* of an allocation */
+    uint64_t nodes = 1, quotes = 0;
     int depth = 0;
-    bool quoted = false;
-    for (const char *p = text; p < text + length && *p; p++) {
+    json_cost cost = {0};
+    for (const char *p = text; p < text + length && *p && !cost.too_deep; p++) {
+        bool quoted = quotes % 2 == 1, opens = *p == '[' || *p == '{', closes = *p == ']' || *p == '}';
         if (quoted && *p == '\\' && p + 1 < text + length)
             p++;
         else if (*p == '"')
-            quoted = !quoted;
-        else if (!quoted && (*p == '[' || *p == '{') && ++depth > JSON_DEPTH_MAX)
-            return p;
-        else if (!quoted && (*p == ']' || *p == '}'))
-            depth--;
+            quotes++;
+        else if (!quoted) {
+            nodes += opens || *p == ',';
+            depth += opens - closes;
+            cost.too_deep = depth > JSON_DEPTH_MAX ? p : NULL;
+        }
     }
-    return NULL;
+    cost.bytes = nodes * (sizeof(cJSON) + overhead) + quotes / 2 * overhead + length;
+    return cost;
 }
 
 fathom_status json_read(struct cJSON **tree, const char **end, const char *text, size_t length) {
+    json_cost cost = cost_of(text, length);
     *tree = NULL;
-    *end = too_deep(text, length);
-    if (*end)
+    *end = cost.too_deep;
+    if (cost.too_deep)
         return FATHOM_OK;
+    TRY(read_limit_claim(cost.bytes, 1, "JSON text"));
     *end = text;
-    use_own_memory();
-    /* cJSON says only "no" when memory ran out; a sentence that json_alloc wrote in between tells. */
-    fail(FATHOM_OK, "%s", "");
+    errno = 0; /* cJSON returns NULL for bad text and for failed allocations alike; malloc sets ENOMEM */
     *tree = cJSON_ParseWithLengthOpts(text, length, end, false);
-    return !*tree && fathom_last_error()[0] != '\0' ? FATHOM_MEMORY : FATHOM_OK;
+    return !*tree && errno == ENOMEM ? fail_memory() : FATHOM_OK;
 }
 
 /* The first NUL character, as a byte or as JSON's escape; NULL when there is none. cJSON's strings end there, and the
@@ -288,8 +281,8 @@ fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, c
                 line_of(text, end));
 }
 
-void json_escape(char *out, size_t room, const char *text) {
-    char *end = out + room - 7; /* the longest piece is \u001f and the end of the text */
+void json_escape(char *out, size_t capacity, const char *text) {
+    char *end = out + capacity - 7; /* the longest piece: \u001f and the terminating zero */
     while (*text && out < end) {
         unsigned char c = (unsigned char)*text;
         size_t length = utf8_length(text);
@@ -307,3 +300,13 @@ void json_escape(char *out, size_t room, const char *text) {
     }
     *out = '\0';
 }
+
+static void *hooked_alloc(size_t bytes) {
+    void *block;
+    if (mem_new_small(&block, bytes, "JSON text") == FATHOM_OK)
+        return block;
+    errno = ENOMEM;
+    return NULL;
+}
+
+void json_hook_memory(void) { cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = hooked_alloc, .free_fn = mem_free}); }

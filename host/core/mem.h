@@ -1,6 +1,6 @@
-/* mem.h - every allocation of fathom's own goes through here: sizes are
+/* mem.h - checked allocation, used for all of fathom's memory: sizes are
  * products checked for overflow, memory is zeroed and starts on a cache line,
- * and a hook can make the n-th allocation fail (for tests).
+ * and tests can make the n-th allocation fail.
  *
  *     float *h = NULL;
  *     TRY(mem_new(&h, n, d, sizeof *h, "hidden activations"));
@@ -19,51 +19,61 @@
 
 #define MEM_ALIGN 64
 
+/* `count` rounded up to a multiple of `step`. */
+static inline int64_t mem_round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+/* The same for 4-byte words (float, int32_t) and MEM_ALIGN: what follows them starts on a cache line again. */
+static inline int64_t mem_pad_words(int64_t words) { return mem_round_up(words, MEM_ALIGN / 4); }
+
 /* out = a * b (or a + b); false when it does not fit. */
 bool mem_mul(size_t *out, size_t a, size_t b);
 bool mem_add(size_t *out, size_t a, size_t b);
 
 /* *pointer = rows * cols * size zeroed bytes, aligned to MEM_ALIGN (an empty
- * product still gives a valid pointer). `what` names the object in the sentence
+ * product still gives a valid pointer). `what` names the object in the message
  * of a failure. `pointer` is the address of any object pointer. */
 #define mem_new(pointer, rows, cols, size, what) \
     mem_new_bytes((void **)(pointer), (size_t)(rows), (size_t)(cols), (size_t)(size), (what))
 fathom_status mem_new_bytes(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
 
-/* The same without the zeros, for large memory that is written before it is read. */
+/* Not zeroed: for large memory that is written before it is read. */
 #define mem_new_raw(pointer, rows, cols, size, what) \
     mem_new_bytes_raw((void **)(pointer), (size_t)(rows), (size_t)(cols), (size_t)(size), (what))
 fathom_status mem_new_bytes_raw(void **pointer, size_t rows, size_t cols, size_t size, const char *what);
 
-/* More elements than this many no array has: 2^47 bytes of floats are what processors address. Sizes from outside are
- * checked against it before they are multiplied. */
+/* Upper bound of an array's elements: 2^47 bytes of floats are the user address space. Sizes from files are checked
+ * against it before they are multiplied. */
 #define MEM_ELEMENTS_MAX ((int64_t)1 << 45)
-/* Are both at least 0, and their product at most that? */
+/* Both at least 0, and their product at most MEM_ELEMENTS_MAX. */
 static inline bool mem_fits(int64_t rows, int64_t cols) {
     return rows >= 0 && cols >= 0 && (cols == 0 || rows <= MEM_ELEMENTS_MAX / cols);
 }
 
-/* For the many small pieces of a tree: as malloc gives them, neither zeroed nor on a cache line. */
+/* For many small objects: malloc, neither zeroed nor on a cache line. */
 fathom_status mem_new_small(void **pointer, size_t bytes, const char *what);
 
-/* Grows *pointer from `old_count` to at least `count` elements of `size` bytes, keeping what
- * it holds and zeroing what is new; on failure *pointer is untouched and still owned. */
+/* Grows *pointer from `old_count` to at least `count` elements of `size` bytes, keeping its
+ * content and zeroing the rest; on failure *pointer is unchanged and still owned. */
 #define mem_grow(pointer, old_count, count, size, what) \
     mem_grow_bytes((void **)(pointer), (size_t)(old_count), (size_t)(count), (size_t)(size), (what))
 fathom_status mem_grow_bytes(void **pointer, size_t old_count, size_t count, size_t size, const char *what);
 
+/* Makes *pointer hold at least `count` elements; *capacity, 0 at first, doubles or more when it is too small. */
+#define mem_reserve(pointer, capacity, count, size, what) \
+    mem_reserve_bytes((void **)(pointer), (capacity), (int64_t)(count), (size_t)(size), (what))
+fathom_status mem_reserve_bytes(void **pointer, int64_t *capacity, int64_t count, size_t size, const char *what);
+
 void mem_free(void *pointer);
 
 /* A copy of `text`, to be freed with mem_free. */
-fathom_status mem_text(char **copy, const char *text);
+fathom_status mem_strdup(char **copy, const char *text);
 
-/* Tests: let the n-th allocation from now on fail (1 is the next one), that one
- * only or every later one too; 0 switches it off. Also set from the environment
- * variable FATHOM_FAIL_ALLOC ("12" or "12+" for ever) by the command. */
+/* Tests: make the n-th allocation from now on fail (1 is the next one), that one
+ * only or, with for_ever, every later one too; 0 disables it. The command sets it from
+ * the environment variable FATHOM_FAIL_ALLOC ("12", or "12+" for every later one). */
 void mem_fail_at(int64_t nth, bool for_ever);
 
-/* How many allocations were asked for, and how many are still live. */
-int64_t mem_asked(void);
+/* Number of allocations requested so far, and of those still live. */
+int64_t mem_requested(void);
 int64_t mem_live(void);
 
 #endif

@@ -139,7 +139,7 @@ fathom_status npy_read_header(npy_array *array, npy_source *source) {
         !mem_mul(&bytes, count, (size_t)array->type.size) || count > INT64_MAX)
         return fail(FATHOM_DATA, "shape (%" PRId64 ", %" PRId64 ") is too large", array->shape[0], array->shape[1]);
     array->count = (int64_t)count;
-    if (count == 0) /* rows that no byte stands behind are still walked over and given row starts */
+    if (count == 0) /* rows without bytes still cost an entry of indptr each */
         TRY(read_limit_claim((uint64_t)(array->shape[0] > array->shape[1] ? array->shape[0] : array->shape[1]),
                              sizeof(int64_t), "rows without elements"));
     if (bytes != source->left)
@@ -237,7 +237,7 @@ static bool is_native(npy_type type, char kind, int size) {
     return type.kind == kind && type.size == size && !type.swap;
 }
 
-/* The place of the first value that is not finite (all bits of the exponent set), or -1. */
+/* The index of the first value that is not finite (all bits of the exponent set), or -1. */
 static int64_t first_not_finite(const float *values, int64_t count) {
     bool all = true;
     for (int64_t i = 0; i < count; i++) { /* without a branch, so that it runs on vectors */
@@ -251,7 +251,7 @@ static int64_t first_not_finite(const float *values, int64_t count) {
     return -1;
 }
 
-/* The common cases, read straight into place: float32 as floats, int32 as int32, int64 as int64. */
+/* The common cases, read without conversion: float32 as floats, int32 as int32, int64 as int64. */
 static fathom_status drain_native(const npy_sink *sink, npy_source *source, const npy_array *array, bool *done) {
     const int64_t step = 1 << 16;
     bool floats = sink->f32 && is_native(array->type, 'f', 4), ints = sink->i32 && is_native(array->type, 'i', 4),

@@ -1,8 +1,8 @@
 /* npy.h - numpy's .npy arrays: reading from any stream of bytes, loading and saving files.
  *
- * Taken: bool, integers of 1 to 8 bytes, float16, float32 and float64, either byte order, C and Fortran order, at most two
- * dimensions (leading ones of length 1 do not count). Python objects and records are refused, never interpreted. A
- * reader gives the sentence without the file's name; whoever knows the name puts it in front with fail_prefix. */
+ * Accepted: bool, integers of 1 to 8 bytes, float16, float32 and float64, either byte order, C and Fortran order, at
+ * most two dimensions (leading ones of length 1 do not count). Python objects and records are rejected, never
+ * interpreted. Messages do not name the file; a caller that knows it adds it with fail_prefix. */
 #ifndef CORE_NPY_H
 #define CORE_NPY_H
 
@@ -26,7 +26,7 @@ typedef struct npy_array {
     int64_t count;    /* shape[0] * shape[1] */
 } npy_array;
 
-/* Where bytes come from: `read` gives exactly `count` of them or fails; `left` is how many there are still. */
+/* A byte stream: `read` delivers exactly `count` bytes or fails; `left` is how many remain. */
 typedef struct npy_source {
     fathom_status (*read)(void *user, void *to, size_t count);
     void *user;
@@ -40,7 +40,7 @@ fathom_status npy_read_type(npy_type *type, const char *text, size_t length);
 fathom_status npy_read_header(npy_array *array, npy_source *source);
 
 /* Reads all elements, in C order, as one type. Integers are checked against low..high (a float array is taken when
- * every value is whole), floats must be finite. The sentence names the element. */
+ * every value is whole), floats must be finite. The message names the element. */
 fathom_status npy_read_int32(int32_t *out, npy_source *source, const npy_array *array, int64_t low, int64_t high);
 fathom_status npy_read_int64(int64_t *out, npy_source *source, const npy_array *array, int64_t low, int64_t high);
 fathom_status npy_read_float(float *out, npy_source *source, const npy_array *array);
@@ -56,10 +56,10 @@ npy_source npy_from_memory(npy_memory *cursor);
 fathom_status npy_load_float(float **values, int64_t *rows, int64_t *cols, const char *path);
 fathom_status npy_load_int32(int32_t **values, int64_t *count, const char *path, int64_t low, int64_t high);
 
-/* The header of a little-endian C-order array in `text` (room 128 bytes, its length is returned, a multiple of 64).
+/* The header of a little-endian C-order array in `text`; returns its length, a multiple of 64.
  * cols < 0 gives a 1-d array. `type` is "<f4", "<i4", "<i8" or "|u1". */
-#define NPY_HEADER_ROOM 128
-size_t npy_make_header(char text[NPY_HEADER_ROOM], const char *type, int64_t rows, int64_t cols);
+#define NPY_HEADER_SIZE 128
+size_t npy_make_header(char text[NPY_HEADER_SIZE], const char *type, int64_t rows, int64_t cols);
 
 /* Saves rows x cols floats through a temporary file and a rename. */
 fathom_status npy_save_float(const char *path, const float *values, int64_t rows, int64_t cols);

@@ -15,7 +15,7 @@ static fathom_status read_file(void *user, void *to, size_t count) {
     return FATHOM_OK;
 }
 
-/* The header of the file; afterwards the source stands at the elements. */
+/* Reads the header; the source is then at the first element. */
 static fathom_status open_file(FILE **file, npy_source *source, npy_array *array, const char *path) {
     uint64_t length;
     TRY(file_open_stream(file, &length, path));
@@ -73,23 +73,23 @@ fathom_status npy_load_int32(int32_t **values, int64_t *count, const char *path,
     return read_limit_end(load_int32(values, count, path, low, high), path);
 }
 
-size_t npy_make_header(char text[NPY_HEADER_ROOM], const char *type, int64_t rows, int64_t cols) {
+size_t npy_make_header(char text[NPY_HEADER_SIZE], const char *type, int64_t rows, int64_t cols) {
     char shape[64];
     if (cols < 0)
         snprintf(shape, sizeof shape, "(%" PRId64 ",)", rows);
     else
         snprintf(shape, sizeof shape, "(%" PRId64 ", %" PRId64 ")", rows, cols);
-    memset(text, ' ', NPY_HEADER_ROOM);
+    memset(text, ' ', NPY_HEADER_SIZE);
     memcpy(text, "\x93NUMPY\x01\x00\x76\x00", 10);
-    int used = snprintf(text + 10, NPY_HEADER_ROOM - 10, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type,
+    int used = snprintf(text + 10, NPY_HEADER_SIZE - 10, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type,
                         shape);
     text[10 + used] = ' ';
-    text[NPY_HEADER_ROOM - 1] = '\n';
-    return NPY_HEADER_ROOM;
+    text[NPY_HEADER_SIZE - 1] = '\n';
+    return NPY_HEADER_SIZE;
 }
 
 fathom_status npy_save_float(const char *path, const float *values, int64_t rows, int64_t cols) {
-    char header[NPY_HEADER_ROOM];
+    char header[NPY_HEADER_SIZE];
     size_t length = npy_make_header(header, "<f4", rows, cols), count = (size_t)rows * (size_t)cols;
     return file_replace(path, (const file_piece[]){{header, length}, {values, count * sizeof *values}}, 2);
 }

@@ -18,8 +18,6 @@ uint32_t random_next(random_source *source) {
     return source->block.v[source->next++ % 4];
 }
 
-float random_next_float(random_source *source) { return random_unit(random_next(source)); }
-
 double random_next_double(random_source *source) {
     uint64_t high = random_next(source) >> 5, low = random_next(source) >> 6;
     return (double)((high << 26) | low) * (1.0 / 9007199254740992.0);

@@ -11,16 +11,15 @@
 
 typedef enum random_stream {
     RANDOM_WEIGHTS = 1,   /* initial parameters; layer = number of the parameter */
-    RANDOM_DROPOUT = 2,   /* masks on layer inputs; element = stored entry, as it lies on the device */
+    RANDOM_DROPOUT = 2,   /* masks on layer inputs; element = stored entry, in the device's order */
     RANDOM_ATTENTION = 3, /* masks on attention weights; element = entry of the graph there */
     RANDOM_SPLIT = 4,     /* training and validation nodes; layer = class */
     RANDOM_MISSING = 5,   /* rows whose features are lost; element = row */
     RANDOM_SYNTHETIC = 6, /* made graphs, labels and features; layer = what is drawn */
-    RANDOM_LAMBDA = 7,    /* the search for lambda */
     RANDOM_TEST = 8       /* inputs of tests and benchmarks */
 } random_stream;
 
-/* A place in a stream from which words are taken one after the other. */
+/* A position in a stream; words are drawn in sequence. */
 typedef struct random_source {
     uint64_t seed;
     uint32_t stream, epoch, layer;
@@ -31,7 +30,7 @@ typedef struct random_source {
 
 random_source random_from(uint64_t seed, random_stream stream, uint32_t epoch, uint32_t layer);
 
-/* The block that philox_into fills, as a value: for C only (HELPER in philox.h says why). */
+/* The block that philox_into fills, as a value: for C only (see HELPER in philox.h). */
 static inline philox_block philox4x32_10(philox_u32 c0, philox_u32 c1, philox_u32 c2, philox_u32 c3, philox_u32 k0,
                                          philox_u32 k1) {
     philox_block out;
@@ -50,12 +49,11 @@ static inline uint32_t random_bits(uint64_t seed, random_stream stream, uint32_t
 /* The float in [0, 1) of 32 bits: its upper 24, so that every value is exact and 1 is never reached. */
 static inline float random_unit(uint32_t bits) { return (float)(bits >> 8) * (1.0f / 16777216.0f); }
 
-/* The next word, the next float in [0, 1), the next double in [0, 1) (two words, 53 bits). */
+/* The next word, the next double in [0, 1) (two words, 53 bits). */
 uint32_t random_next(random_source *source);
-float random_next_float(random_source *source);
 double random_next_double(random_source *source);
 
-/* A whole number in 0..bound-1, each equally likely (words that would favour some are thrown away);
+/* A whole number in 0..bound-1, each equally likely (biased words are rejected);
  * bound 0 gives 0. */
 uint32_t random_below(random_source *source, uint32_t bound);
 

@@ -7,11 +7,11 @@
 
 static _Thread_local struct {
     int depth;
-    uint64_t fixed;   /* FATHOM_READ_LIMIT; 0: the rule */
+    uint64_t fixed;   /* FATHOM_READ_LIMIT; 0: the default rule */
     uint64_t on_disk; /* bytes of the inputs so far */
-    int64_t used;     /* taken less given back since the outermost begin */
-    uint64_t refused; /* what the total would have been; 0: nothing was refused */
-    char what[64];    /* what that was for */
+    int64_t used;     /* taken minus freed since the outermost begin */
+    uint64_t refused; /* the total that was rejected; 0: none */
+    char what[64];    /* the object it was for */
 } limit;
 
 /* "4000000", "512M", "4G": bytes, at least 1. */
@@ -69,7 +69,8 @@ void read_limit_add(uint64_t bytes_on_disk) {
         limit.on_disk += bytes_on_disk < UINT64_MAX - limit.on_disk ? bytes_on_disk : UINT64_MAX - limit.on_disk;
 }
 
-bool read_limit_allows(uint64_t bytes, const char *what) {
+/* May this thread take so many bytes more? */
+static bool is_allowed(uint64_t bytes, const char *what) {
     if (limit.depth == 0)
         return true;
     uint64_t used = limit.used > 0 ? (uint64_t)limit.used : 0, most = allowed();
@@ -87,7 +88,7 @@ void read_limit_count(int64_t bytes) {
 
 fathom_status read_limit_claim(uint64_t count, uint64_t size, const char *what) {
     uint64_t bytes = size > 0 && count > UINT64_MAX / size ? UINT64_MAX : count * size;
-    if (read_limit_allows(bytes, what))
+    if (is_allowed(bytes, what))
         return FATHOM_OK;
     return fail(FATHOM_MEMORY, "%s: %" PRIu64 " x %" PRIu64 " bytes are more than reading may take", what, count, size);
 }

@@ -109,7 +109,7 @@ static fathom_status read_tensor(st_tensor *t, const cJSON *item, const uint8_t 
         return fail(FATHOM_DATA, "tensor %s has an impossible shape", t->name);
     if (!cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2 || !whole(&begin, offsets->child) ||
         !whole(&end, offsets->child->next) || begin > end || (uint64_t)end > data_bytes)
-        return fail(FATHOM_DATA, "tensor %s lies outside the file", t->name);
+        return fail(FATHOM_DATA, "tensor %s is outside the file", t->name);
     if ((uint64_t)(end - begin) != bytes)
         return fail(FATHOM_DATA, "tensor %s has %" PRId64 " bytes, its shape asks for %zu", t->name, end - begin,
                     bytes);
@@ -119,16 +119,16 @@ static fathom_status read_tensor(st_tensor *t, const cJSON *item, const uint8_t 
     return FATHOM_OK;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_offset(const void *a, const void *b) {
     const st_tensor *x = a, *y = b;
     if (x->data != y->data)
         return (const uint8_t *)x->data < (const uint8_t *)y->data ? -1 : 1;
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-static fathom_status check_places(st_file *f, const uint8_t *data, size_t data_bytes) {
+static fathom_status check_offsets(st_file *f, const uint8_t *data, size_t data_bytes) {
     const uint8_t *next = data;
-    qsort(f->tensors, f->count, sizeof *f->tensors, by_place);
+    qsort(f->tensors, f->count, sizeof *f->tensors, by_offset);
     for (size_t i = 0; i < f->count; i++) {
         const st_tensor *t = &f->tensors[i];
         if (t->data != next)
@@ -137,17 +137,17 @@ static fathom_status check_places(st_file *f, const uint8_t *data, size_t data_b
         next += t->bytes;
     }
     if (next != data + data_bytes)
-        return fail(FATHOM_DATA, "there are bytes behind the last tensor");
+        return fail(FATHOM_DATA, "there are bytes after the last tensor");
     qsort(f->tensors, f->count, sizeof *f->tensors, by_name);
     for (size_t i = 1; i < f->count; i++)
         if (strcmp(f->tensors[i - 1].name, f->tensors[i].name) == 0)
-            return fail(FATHOM_DATA, "tensor %s is there twice", f->tensors[i].name);
+            return fail(FATHOM_DATA, "tensor %s appears twice", f->tensors[i].name);
     return FATHOM_OK;
 }
 
 static fathom_status read_meta(st_file *f, const cJSON *meta) {
     if (f->meta)
-        return fail(FATHOM_DATA, "__metadata__ is there twice");
+        return fail(FATHOM_DATA, "__metadata__ appears twice");
     if (!cJSON_IsObject(meta))
         return fail(FATHOM_DATA, "__metadata__ is not an object");
     TRY(mem_new(&f->meta, cJSON_GetArraySize(meta), 1, sizeof *f->meta, "metadata"));
@@ -159,28 +159,28 @@ static fathom_status read_meta(st_file *f, const cJSON *meta) {
     qsort(f->meta, f->meta_count, sizeof *f->meta, by_key);
     for (size_t i = 1; i < f->meta_count; i++)
         if (strcmp(f->meta[i - 1].key, f->meta[i].key) == 0)
-            return fail(FATHOM_DATA, "metadata %s is there twice", f->meta[i].key);
+            return fail(FATHOM_DATA, "metadata %s appears twice", f->meta[i].key);
     return FATHOM_OK;
 }
 
-/* A file of another program has no digest, and is taken as it is. */
+/* Files of other programs have no digest and are accepted without. */
 static fathom_status check_digest(const st_file *f) {
-    const char *told = st_meta(f, ST_DIGEST), *writer = st_meta(f, ST_WRITER);
+    const char *stored = st_meta(f, ST_DIGEST), *writer = st_meta(f, ST_WRITER);
     char hex[65];
-    if (!told && writer && strcmp(writer, ST_WRITER_NAME) == 0)
+    if (!stored && writer && strcmp(writer, ST_WRITER_NAME) == 0)
         return fail(FATHOM_DATA,
                     "its metadata lack the SHA-256 of its content; take a copy that is whole, or, if it was "
                     "changed on purpose, drop the entry " ST_WRITER);
-    if (!told)
+    if (!stored)
         return FATHOM_OK;
     digest_of(hex, f->meta, f->meta_count, f->tensors, f->count);
-    if (strcmp(told, hex) == 0)
+    if (strcmp(stored, hex) == 0)
         return FATHOM_OK;
     return fail(FATHOM_DATA,
                 "its content is not what was written: the SHA-256 in its metadata is %.12s..., that of its "
                 "content %.12s...; take a copy that is whole, or, if it was changed on purpose, drop the "
                 "entries " ST_DIGEST " and " ST_WRITER,
-                told, hex);
+                stored, hex);
 }
 
 /* A zip archive or a pickle, as torch.save writes; neither is a length that a safetensors file can start with. */
@@ -224,7 +224,7 @@ static fathom_status read_all(st_file *f, size_t count, const char *where) {
         return fail(FATHOM_DATA, "its header is not JSON");
     for (; end < text + length; end++)
         if (*end != ' ')
-            return fail(FATHOM_DATA, "its header goes on behind the JSON");
+            return fail(FATHOM_DATA, "its header continues after the JSON");
     const uint8_t *data = f->bytes + 8 + length;
     size_t data_bytes = count - 8 - (size_t)length;
     TRY(mem_new(&f->tensors, cJSON_GetArraySize(f->header), 1, sizeof *f->tensors, "tensors"));
@@ -234,11 +234,11 @@ static fathom_status read_all(st_file *f, size_t count, const char *where) {
         else
             TRY(read_tensor(&f->tensors[f->count++], item, data, data_bytes));
     }
-    TRY(check_places(f, data, data_bytes));
+    TRY(check_offsets(f, data, data_bytes));
     return check_digest(f);
 }
 
-/* Takes `bytes` over, whatever happens. */
+/* Owns `bytes` from here on, also on failure. */
 static fathom_status take(st_file **file, uint8_t *bytes, size_t count, const char *where) {
     st_file *f = NULL;
     fathom_status status = mem_new(&f, 1, 1, sizeof *f, "checkpoint");
@@ -257,7 +257,7 @@ static fathom_status take(st_file **file, uint8_t *bytes, size_t count, const ch
     return FATHOM_OK;
 }
 
-/* Is it a checkpoint at all? Asked before memory for a file of any length is taken. */
+/* Checks the start of the file before memory for all of it is allocated. */
 static fathom_status peek(const char *path) {
     uint8_t start[ST_START] = {0};
     uint64_t count, length;

@@ -1,6 +1,6 @@
 /* safetensors.h - the checkpoint format: 8 bytes with the length of a JSON header, the header, then the tensors'
- * bytes. A file is taken only whole and clean: a header of at most 100 MB, every offset inside, no hole, no overlap, no
- * name twice, sizes that agree with the shapes.
+ * bytes. Only valid files are accepted: a header of at most 100 MB, offsets inside the file, no gap, no overlap, no
+ * duplicate name, sizes that match the shapes.
  *
  *     st_file *file = NULL;
  *     TRY(st_load(&file, "model.safetensors"));
@@ -17,8 +17,8 @@
 
 #define ST_DIMS 8
 #define ST_HEADER_MAX (100 * 1000 * 1000)
-/* The metadata entries that st_save adds: SHA-256 of tensors and other metadata, which a file that has it must match,
- * and who wrote it: a file of ours must have the first, so that a flipped bit in its key is noticed as well. */
+/* The metadata entries that st_save adds: SHA-256 of tensors and other metadata, which must match when present, and
+ * the writer: a file written by fathom must have the digest, so that a flipped bit in its key is detected as well. */
 #define ST_DIGEST "sha256"
 #define ST_WRITER "writer"
 #define ST_WRITER_NAME "fathom"
@@ -27,7 +27,7 @@ typedef enum st_type { ST_F32, ST_F64, ST_I64, ST_I32, ST_OTHER } st_type;
 
 typedef struct st_tensor {
     const char *name;
-    st_type type; /* ST_OTHER: known to the format, not read here */
+    st_type type; /* ST_OTHER: a type of the format that is not read */
     int dims;
     int64_t shape[ST_DIMS];
     int64_t count;    /* elements */

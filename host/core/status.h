@@ -1,12 +1,12 @@
-/* status.h - how every failure in fathom is reported: a status code and one
- * sentence kept per thread. Depends on nothing.
+/* status.h - failures: a status code and one message per thread. Depends on
+ * nothing.
  *
  *     if (n < 1)
  *         return fail(FATHOM_DATA, "%s: row %d has no columns", path, row);
- *     TRY(read_header(&h, file));            // passes a failure on
+ *     TRY(read_header(&h, file));            // returns a failure
  *
- * The innermost failure writes the sentence; callers pass the code on, or put
- * what they know in front with `fail_prefix`. */
+ * The innermost failure writes the message; callers return the code, and may add
+ * context with `fail_prefix` or `fail_suffix`. */
 #ifndef CORE_STATUS_H
 #define CORE_STATUS_H
 
@@ -33,12 +33,15 @@
     X(MEMORY, "out of memory")                            \
     X(INTERRUPTED, "interrupted after saving")
 
-/* Writes the sentence of this thread and returns `status`. */
+/* Sets the message of this thread and returns `status`. */
 fathom_status fail(fathom_status status, const char *format, ...) CORE_PRINTF(2, 3);
 fathom_status vfail(fathom_status status, const char *format, va_list args) CORE_PRINTF(2, 0);
 
-/* Puts text in front of the sentence already written: "cora.npz: " + "...". */
+/* Puts text in front of the message already written: "cora.npz: " + "...". */
 fathom_status fail_prefix(fathom_status status, const char *format, ...) CORE_PRINTF(2, 3);
+
+/* Appends text to the message already written, which is cut where both do not fit: what to do next stays readable. */
+fathom_status fail_suffix(fathom_status status, const char *format, ...) CORE_PRINTF(2, 3);
 
 /* Returns from the calling function when `call` fails. */
 #define TRY(call)                           \
@@ -48,7 +51,7 @@ fathom_status fail_prefix(fathom_status status, const char *format, ...) CORE_PR
             return try_status_;             \
     } while (0)
 
-/* The same with cleaning up: keeps the status in `status` and goes to `out`. */
+/* With cleanup: stores the status in `status` and jumps to `out`. */
 #define TRY_OUT(call)            \
     do {                         \
         status = (call);         \

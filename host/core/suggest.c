@@ -1,4 +1,4 @@
-/* suggest.c - which names are near to a mistyped one (edit distance). */
+/* suggest.c - see suggest.h. */
 #include "core/suggest.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@ static int letter(char c) { return c == '_' ? '-' : tolower((unsigned char)c); }
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-/* d[i][j]: the changes from the first i letters of a to the first j of b; only the last three rows are kept. */
+/* Damerau-Levenshtein: d[i][j] = distance of the first i letters of a and the first j of b; three rows are kept. */
 int suggest_distance(const char *a, const char *b) {
     int d[3][NAME_MAX_LETTERS + 1];
     size_t n = strlen(a), m = strlen(b);
@@ -35,7 +35,7 @@ int suggest_distance(const char *a, const char *b) {
     return d[n % 3][m];
 }
 
-/* Near enough to be meant: a third of its letters differ, or one is the beginning of the other. */
+/* At most a third of its letters differ, or one is a prefix of the other. */
 static bool is_near(const char *given, const char *name, int distance) {
     size_t n = strlen(given), m = strlen(name);
     return distance <= (int)((n > m ? n : m) + 2) / 3 || (n >= 2 && strncmp(given, name, n < m ? n : m) == 0);
@@ -54,9 +54,9 @@ const char *suggest_nearest(const char *given, const char *const *names, size_t 
     return best;
 }
 
-static void append(char *text, size_t room, const char *piece) {
+static void append(char *text, size_t capacity, const char *piece) {
     size_t used = strlen(text);
-    snprintf(text + used, room - used, "%s", piece);
+    snprintf(text + used, capacity - used, "%s", piece);
 }
 
 fathom_status fail_unknown(fathom_status status, const char *kind, const char *given, const char *const *names,

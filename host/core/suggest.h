@@ -1,4 +1,4 @@
-/* suggest.h - the sentence for a name that does not exist: the nearest candidates first.
+/* suggest.h - the message for an unknown name: the nearest candidates first.
  *
  *     return fail_unknown(FATHOM_USAGE, "operation", "gem", names, count);
  *     -> unknown operation 'gem'; did you mean gemm? (all: gemm, spmm, ...)          */
@@ -9,10 +9,10 @@
 
 #include "core/status.h"
 
-/* The number of letters to change, add, leave out or swap between two names; case, '-' and '_' make no difference. */
+/* Edit distance with transpositions; ignores case and '-' against '_'. */
 int suggest_distance(const char *a, const char *b);
 
-/* The name that `given` is most like, when it is near enough to be meant; else NULL. */
+/* The name nearest to `given` if it is near enough to be a typo of it; else NULL. */
 const char *suggest_nearest(const char *given, const char *const *names, size_t count);
 
 /* Fails with "unknown KIND 'GIVEN'" and the candidates, nearest first. */

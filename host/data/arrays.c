@@ -1,5 +1,5 @@
-/* arrays.c - a data set from arrays of the caller instead of files. What is clean already can stay where it lies;
- * everything else is copied into a draft and goes the way of every reader. */
+/* arrays.c - a data set from arrays of the caller instead of files. Arrays that need no change can be
+ * borrowed; everything else is copied into a builder and finalized like a file. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -36,35 +36,35 @@ static fathom_status check_sizes(const fathom_arrays *a) {
     return FATHOM_OK;
 }
 
-/* Offsets rise from 0, every column is inside. */
-static fathom_status check_csr(const char *what, const int64_t *offsets, const int32_t *columns, int64_t rows,
+/* indptr starts at 0 and never decreases, every index is in range. */
+static fathom_status check_csr(const char *what, const int64_t *indptr, const int32_t *indices, int64_t rows,
                                int64_t cols) {
-    if (offsets[0] != 0)
+    if (indptr[0] != 0)
         return fail(FATHOM_DATA, HERE ": the first offset of the %s is not 0", what);
     for (int64_t r = 0; r < rows; r++)
-        if (offsets[r + 1] < offsets[r])
+        if (indptr[r + 1] < indptr[r])
             return fail(FATHOM_DATA, HERE ": offset %" PRId64 " of the %s is below the one before", r + 1, what);
-    if (offsets[rows] > MEM_ELEMENTS_MAX)
-        return fail(FATHOM_DATA, HERE ": %" PRId64 " entries of the %s do not fit in an address", offsets[rows], what);
-    for (int64_t e = 0; e < offsets[rows]; e++)
-        if (columns[e] < 0 || columns[e] >= cols)
+    if (indptr[rows] > MEM_ELEMENTS_MAX)
+        return fail(FATHOM_DATA, HERE ": %" PRId64 " entries of the %s do not fit in an address", indptr[rows], what);
+    for (int64_t e = 0; e < indptr[rows]; e++)
+        if (indices[e] < 0 || indices[e] >= cols)
             return fail(FATHOM_DATA, HERE ": entry %" PRId64 " of the %s is column %" PRId32 ", outside 0..%" PRId64, e,
-                        what, columns[e], cols - 1);
+                        what, indices[e], cols - 1);
     return FATHOM_OK;
 }
 
-static bool ascends(const int64_t *offsets, const int32_t *columns, int64_t rows) {
+static bool ascends(const int64_t *indptr, const int32_t *indices, int64_t rows) {
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t e = offsets[r] + 1; e < offsets[r + 1]; e++)
-            if (columns[e - 1] >= columns[e])
+        for (int64_t e = indptr[r] + 1; e < indptr[r + 1]; e++)
+            if (indices[e - 1] >= indices[e])
                 return false;
     return true;
 }
 
 /* ---- the graph ---- */
 
-/* Ascending rows without self-loops, each edge in both directions: walking the rows in order meets the entries of
- * column v with ascending u, which is how row v lists them when the pattern is symmetric. */
+/* Ascending rows without self-loops, each edge in both directions: iterating over the rows in order visits the
+ * entries of column v with ascending u, the order in which row v lists them when the pattern is symmetric. */
 static fathom_status is_clean(bool *clean, const fathom_arrays *a) {
     int64_t *next = NULL, n = a->nodes;
     *clean = ascends(a->offsets, a->columns, n);
@@ -85,51 +85,51 @@ static fathom_status is_clean(bool *clean, const fathom_arrays *a) {
 static fathom_status list_edges(data_edges *edges, int64_t count) {
     TRY(mem_new(&edges->from, count, 1, sizeof *edges->from, "edge list"));
     TRY(mem_new(&edges->to, count, 1, sizeof *edges->to, "edge list"));
-    edges->count = edges->room = count;
+    edges->count = edges->capacity = count;
     return FATHOM_OK;
 }
 
-static fathom_status take_csr(data_draft *draft, const fathom_arrays *a, bool borrow) {
-    data_graph *g = &draft->set->graph;
+static fathom_status take_csr(data_builder *builder, const fathom_arrays *a, bool borrow) {
+    data_graph *g = &builder->set->graph;
     bool clean;
     TRY(check_csr("graph", a->offsets, a->columns, a->nodes, a->nodes));
     TRY(is_clean(&clean, a));
     if (clean && borrow) {
-        g->offsets = (int64_t *)(uintptr_t)a->offsets;
-        g->columns = (int32_t *)(uintptr_t)a->columns;
+        g->indptr = (int64_t *)(uintptr_t)a->offsets;
+        g->indices = (int32_t *)(uintptr_t)a->columns;
         g->edges = a->offsets[a->nodes] / 2;
-        draft->set->borrowed |= FATHOM_BORROWED_GRAPH;
+        builder->set->borrowed |= FATHOM_BORROWED_GRAPH;
         return FATHOM_OK;
     }
-    TRY(list_edges(&draft->edges, a->offsets[a->nodes]));
+    TRY(list_edges(&builder->edges, a->offsets[a->nodes]));
     for (int64_t u = 0; u < a->nodes; u++)
         for (int64_t e = a->offsets[u]; e < a->offsets[u + 1]; e++) {
-            draft->edges.from[e] = (int32_t)u;
-            draft->edges.to[e] = a->columns[e];
+            builder->edges.from[e] = (int32_t)u;
+            builder->edges.to[e] = a->columns[e];
         }
     return FATHOM_OK;
 }
 
-static fathom_status take_graph(data_draft *draft, const fathom_arrays *a, bool borrow) {
+static fathom_status take_graph(data_builder *builder, const fathom_arrays *a, bool borrow) {
     if (a->offsets)
-        return take_csr(draft, a, borrow);
+        return take_csr(builder, a, borrow);
     for (int64_t e = 0; e < a->edge_count; e++)
         if (a->from[e] < 0 || a->from[e] >= a->nodes || a->to[e] < 0 || a->to[e] >= a->nodes)
             return fail(FATHOM_DATA,
                         HERE ": edge %" PRId64 " joins %" PRId32 " and %" PRId32 "; there are nodes 0..%" PRId64, e,
                         a->from[e], a->to[e], a->nodes - 1);
-    TRY(list_edges(&draft->edges, a->edge_count));
+    TRY(list_edges(&builder->edges, a->edge_count));
     if (a->edge_count > 0) {
-        memcpy(draft->edges.from, a->from, (size_t)a->edge_count * sizeof *a->from);
-        memcpy(draft->edges.to, a->to, (size_t)a->edge_count * sizeof *a->to);
+        memcpy(builder->edges.from, a->from, (size_t)a->edge_count * sizeof *a->from);
+        memcpy(builder->edges.to, a->to, (size_t)a->edge_count * sizeof *a->to);
     }
     return FATHOM_OK;
 }
 
 /* ---- features ---- */
 
-/* Finite everywhere; *as_needed: stored as a loaded set would store them, without zeros in a sparse matrix and without
- * minus zeros in a dense one. */
+/* All values finite; *as_needed: already in the form of a loaded set, without zeros in a sparse matrix and without
+ * negative zeros in a dense one. */
 static fathom_status check_values(bool *as_needed, int64_t *nonzeros, const fathom_arrays *a, int64_t stored) {
     bool sparse = a->feature_offsets != NULL, minus = false;
     *nonzeros = 0;
@@ -150,15 +150,15 @@ static fathom_status copy_features(data_features *f, const fathom_arrays *a, int
     memcpy(f->values, a->values, (size_t)stored * sizeof *f->values);
     if (f->dense)
         return FATHOM_OK;
-    TRY(mem_new(&f->offsets, (size_t)a->nodes + 1, 1, sizeof *f->offsets, "feature offsets"));
-    TRY(mem_new(&f->columns, stored, 1, sizeof *f->columns, "feature columns"));
-    memcpy(f->offsets, a->feature_offsets, ((size_t)a->nodes + 1) * sizeof *f->offsets);
-    memcpy(f->columns, a->feature_columns, (size_t)stored * sizeof *f->columns);
+    TRY(mem_new(&f->indptr, (size_t)a->nodes + 1, 1, sizeof *f->indptr, "feature offsets"));
+    TRY(mem_new(&f->indices, stored, 1, sizeof *f->indices, "feature columns"));
+    memcpy(f->indptr, a->feature_offsets, ((size_t)a->nodes + 1) * sizeof *f->indptr);
+    memcpy(f->indices, a->feature_columns, (size_t)stored * sizeof *f->indices);
     return FATHOM_OK;
 }
 
-static fathom_status take_features(data_draft *draft, const fathom_arrays *a, bool borrow, data_norm norm) {
-    data_features *f = &draft->set->features;
+static fathom_status take_features(data_builder *builder, const fathom_arrays *a, bool borrow, data_norm norm) {
+    data_features *f = &builder->set->features;
     bool as_needed = false;
     int64_t nonzeros = 0;
     if (a->features == 0)
@@ -174,9 +174,9 @@ static fathom_status take_features(data_draft *draft, const fathom_arrays *a, bo
     if (!borrow || !as_needed || data_norm_for(norm, a->values, stored) != DATA_NORM_NONE)
         return copy_features(f, a, stored);
     f->values = (float *)(uintptr_t)a->values;
-    f->offsets = (int64_t *)(uintptr_t)a->feature_offsets;
-    f->columns = (int32_t *)(uintptr_t)a->feature_columns;
-    draft->set->borrowed |= FATHOM_BORROWED_FEATURES;
+    f->indptr = (int64_t *)(uintptr_t)a->feature_offsets;
+    f->indices = (int32_t *)(uintptr_t)a->feature_columns;
+    builder->set->borrowed |= FATHOM_BORROWED_FEATURES;
     return FATHOM_OK;
 }
 
@@ -210,16 +210,16 @@ static fathom_status take_split(data_set *set, const fathom_arrays *a) {
     return data_split_check(own, HERE, set->graph.nodes, set->labels);
 }
 
-fathom_status data_take_arrays(data_draft *draft, const fathom_arrays *a, bool borrow, data_norm norm) {
-    data_set *set = draft->set;
+fathom_status data_take_arrays(data_builder *builder, const fathom_arrays *a, bool borrow, data_norm norm) {
+    data_set *set = builder->set;
     TRY(check_sizes(a));
     TRY(data_copy_text(&set->name, "arrays"));
     TRY(data_copy_text(&set->origin, "arrays"));
     TRY(data_copy_text(&set->layout, "arrays"));
     set->graph.nodes = (int32_t)a->nodes;
     TRY(take_labels(set, a, borrow));
-    TRY(take_graph(draft, a, borrow));
-    TRY(take_features(draft, a, borrow, norm));
-    TRY(data_finish(draft));
+    TRY(take_graph(builder, a, borrow));
+    TRY(take_features(builder, a, borrow, norm));
+    TRY(data_finalize(builder));
     return take_split(set, a);
 }

@@ -1,5 +1,5 @@
 /* data.h - a data set in host memory, and how it is loaded, split, described, written, made and fetched.
- * The only header of this folder other folders include; below it is core alone.
+ * The only header of this folder that other modules include; it depends on core only.
  *
  *     data_options options = data_options_default();
  *     options.seed = 100;
@@ -19,22 +19,22 @@
 
 #include "core/status.h"
 
-/* Undirected edges, each stored in both directions; row u is columns[offsets[u] .. offsets[u+1]). */
+/* Undirected edges, each stored in both directions; row u is indices[indptr[u] .. indptr[u+1]). */
 typedef struct data_graph {
     int32_t nodes;
-    int64_t edges;    /* undirected; offsets[nodes] = 2 * edges */
-    int64_t *offsets; /* [nodes + 1] */
-    int32_t *columns; /* [2 * edges] */
+    int64_t edges;    /* undirected; indptr[nodes] = 2 * edges */
+    int64_t *indptr;  /* [nodes + 1] */
+    int32_t *indices; /* [2 * edges] */
 } data_graph;
 
 /* rows x cols numbers: CSR without stored zeros, or, when more than DATA_DENSE_ABOVE of them are non-zero, a dense
- * row-major matrix in `values` with offsets and columns NULL. */
+ * row-major matrix in `values` with indptr and indices NULL. */
 typedef struct data_features {
     int32_t rows, cols;
     bool dense;
     int64_t nonzeros;
-    int64_t *offsets; /* [rows + 1], or NULL */
-    int32_t *columns; /* [nonzeros], or NULL */
+    int64_t *indptr;  /* [rows + 1], or NULL */
+    int32_t *indices; /* [nonzeros], or NULL */
     float *values;    /* [nonzeros], or [rows * cols] */
 } data_features;
 
@@ -48,14 +48,14 @@ typedef struct data_split {
     char sha256[65]; /* of the three node lists, see data_split_make; "" until then */
 } data_split;
 
-/* What is done to every row of the features: divided by its sum, nothing, or (auto) the first where no value is
- * negative: sums of signed values may be near zero. */
+/* Feature normalisation: each row divided by its sum, none, or auto: row unless a value is negative (sums of signed
+ * values may be near zero). */
 typedef enum data_norm { DATA_NORM_AUTO, DATA_NORM_ROW, DATA_NORM_NONE, DATA_NORMS } data_norm;
 const char *data_norm_name(data_norm norm);  /* "auto", "row", "none" */
 int32_t data_norm_public(data_norm norm);    /* as a fathom_feature_norm */
 data_norm data_norm_private(int32_t number); /* of a fathom_feature_norm */
 
-/* Texts by number; count 0: there are none. */
+/* Strings by number. */
 typedef struct data_name_list {
     int32_t count;
     size_t *starts; /* [count]: where each begins in `text`, ended by a zero byte */
@@ -66,63 +66,63 @@ typedef struct data_set {
     char *name;      /* "cora", or the file's name without its ending; '_' written as '-' */
     char *origin;    /* where it was read from: a path, or "inside the library" */
     char *layout;    /* "planetoid", "npz", "linqs", "ogb-csv", "csv", "matrix-market" */
-    char *about;     /* JSON text the file brings about itself, or NULL */
-    char sha256[65]; /* of graph, features as loaded and labels: the same whatever layout they came from */
+    char *about;     /* JSON metadata of the file, or NULL */
+    char sha256[65]; /* of graph, features as loaded and labels: independent of the layout */
 
     data_graph graph;
-    data_features features; /* complete, row-normalised if asked for: what the information gain is taken on */
-    data_features input;    /* what a network sees: `features` itself (same pointers), or a copy without missing rows */
+    data_features features; /* complete, row-normalised if asked for: input of the information gain */
+    data_features input; /* input of the network: `features` itself (same pointers), or a copy without missing rows */
     int32_t classes;
     int32_t *labels; /* [nodes]; -1 = none */
     data_split split;
     data_name_list node_names;  /* of files that name their nodes instead of numbering them */
     data_name_list class_names; /* the same for classes, numbered in alphabetical order */
 
-    int32_t missing_count; /* rows whose features were taken away; their numbers, ascending */
+    int32_t missing_count; /* rows whose features were dropped; their numbers, ascending */
     int32_t *missing;
 
-    int64_t duplicate_edges; /* removed: undirected edges named again, the two directions of one edge counted once */
+    int64_t duplicate_edges; /* removed: repeated undirected edges; the two directions of an edge count once */
     int64_t self_loops;      /* removed */
     int32_t unlabelled;      /* nodes with label -1 */
 
-    int note_count; /* one sentence each, for a person: what was cleaned, what fell short */
+    int note_count; /* one message each: what was cleaned or incomplete */
     char **notes;
 
-    data_split own_split;      /* the split the files bring; NULL lists when they bring none */
+    data_split own_split;      /* the split of the files; NULL lists when they have none */
     bool binarised;            /* features > 0 were made 1 */
-    const char *made_features; /* "degree" or "identity": the files bring none, these were made; else NULL */
-    data_norm norm;            /* what was done to the features: DATA_NORM_ROW or DATA_NORM_NONE */
+    const char *made_features; /* "degree" or "identity": generated, since the files have none; else NULL */
+    data_norm norm;            /* applied to the features: DATA_NORM_ROW or DATA_NORM_NONE */
     double missing_rate;       /* as asked for, and the seed of the missing rows and of the split */
     uint64_t seed;
-    int borrowed; /* FATHOM_BORROWED_ bits: what belongs to the caller and is not freed */
+    int borrowed; /* FATHOM_BORROWED_ bits: arrays owned by the caller, not freed */
 } data_set;
 
 typedef struct data_options {
     const char *split;      /* "public", "random:T,V", "fraction:T,V", a .json or .npz file; NULL = the set's default */
     uint64_t seed;          /* of the split and of the missing rows */
     data_norm feature_norm; /* a row whose sum is 0 stays as it is */
-    double missing_rate;    /* share of the rows outside training that lose their features, 0..1 */
-    const char *features;   /* for Matrix Market and edge lists: .npy, .csv or .mtx; NULL = beside the graph, or none;
-                               "degree" or "identity": made, for any layout that brings none */
+    double missing_rate;    /* share of the rows outside training whose features are dropped, 0..1 */
+    const char *features;   /* for Matrix Market and edge lists: .npy, .csv or .mtx; NULL = in the graph's folder, or
+                               none;   "degree" or "identity": generated, for any layout without features */
     const char *labels;     /* the same for labels: .npy or .csv */
     bool without_split;     /* only graph, features and labels: for `info` and `convert` of sets too small to split */
 } data_options;
 
 data_options data_options_default(void); /* seed 100, automatic feature norm, nothing missing, the set's own split */
 
-/* Loads a set by name or path into *set (NULL on failure: nothing is half loaded). `options` NULL = the defaults.
+/* Loads a set by name or path into *set (NULL on failure). `options` NULL = the defaults.
  * A name: embedded, karate (4 classes), karate-2 (2 classes), or any set found in $FATHOM_DATA (folders, colon
  * separated, and the folders in them) or in the cache; '-' and '_' are the same. A path: a .npz; a folder with
  * ind.NAME.* files, or the prefix folder/ind.NAME; NAME.content beside NAME.cites; an OGB csv folder; edges.csv with
- * features and labels beside it; a .mtx graph. gzip is read as is. `name_or_path` NULL = embedded. */
+ * features and labels in its folder; a .mtx graph. gzip is read as is. `name_or_path` NULL = embedded. */
 fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options);
-/* The same from arrays; `borrow`: they outlive the set, and what needs no change is used where it lies. */
+/* The same from arrays; `borrow`: they outlive the set, and those that need no change are used in place. */
 fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow);
 void data_free(data_set *set);
 
 /* "degree" or "identity" (made_features.c), whose texts live for ever, or NULL when `word` is neither. */
 const char *data_made_features(const char *word);
-/* A set to train on has features; else the message offers to make some. */
+/* Fails when the set has no features; the message suggests generated ones. */
 fathom_status data_need_features(const data_set *set);
 
 /* The arrays of a set; they live as long as it. */
@@ -132,20 +132,20 @@ void data_view(fathom_arrays *arrays, const data_set *set);
 fathom_status data_split_make(data_split *split, data_set *set, const char *text, uint64_t seed);
 void data_split_free(data_split *split);
 
-/* out = the transpose of `in` as CSR, rows ascending, plus entry[e] = the entry of `in` that entry e of `out` is (so
- * that both share one value array). `in` must be sparse; *entry may be NULL when not wanted. */
+/* out = the transpose of `in` as CSR, rows ascending, plus entry[e] = the entry of `in` that becomes entry e of `out`
+ * (both share one value array). `in` must be sparse; *entry may be NULL when not wanted. */
 fathom_status data_transpose(data_features *out, int64_t **entry, const data_features *in);
 void data_features_free(data_features *features);
 
-/* *order = the nodes in an order in which neighbours lie closer together: order[i] is the node at place i. NULL when
- * the order they have is about as good. */
-fathom_status data_order(int32_t **order, const data_graph *graph);
-/* Copies with the nodes in that order: a graph's columns still ascend in each row. */
-fathom_status data_graph_in_order(data_graph *out, const data_graph *graph, const int32_t *order);
-fathom_status data_features_in_order(data_features *out, const data_features *features, const int32_t *order);
+/* *order = a node order with neighbours closer together: order[i] is the node at position i. NULL when the given order
+ * is about as good. */
+fathom_status data_node_order(int32_t **order, const data_graph *graph);
+/* Copies with the nodes in that order; columns still ascend in each row. */
+fathom_status data_graph_permute(data_graph *out, const data_graph *graph, const int32_t *order);
+fathom_status data_features_permute(data_features *out, const data_features *features, const int32_t *order);
 void data_graph_free(data_graph *graph);
 
-/* What `fathom data info` tells beyond the set's own fields. */
+/* Statistics reported by `fathom data info`. */
 #define DATA_INFO_BINS 16
 typedef struct data_info {
     int32_t isolated, components, largest_component;
@@ -163,23 +163,28 @@ typedef struct data_info {
 fathom_status data_describe(data_info *info, const data_set *set);
 void data_info_free(data_info *info);
 
+/* name, sha256, nodes, edges, features and classes into the object that is open; and all that `fathom data info` has. */
+struct json;
+void data_to_json(struct json *doc, const data_set *set);
+void data_info_to_json(struct json *doc, const data_set *set, const data_info *info);
+
 /* Writes `set` (graph, features, labels, its own or present split) to a .npz in fathom's layout (docs/data-layouts.md),
  * through a temporary file and a rename. Load with DATA_NORM_NONE first: values are written as they are. */
 fathom_status data_save(const data_set *set, const char *path);
 
 /* PREFIXnodes.csv ("node,name") and PREFIXclasses.csv ("class,name") of a set whose files have names; else nothing. */
 fathom_status data_save_names(const data_set *set, const char *prefix);
-/* The same in a folder, or beside a file that was written: FILE.csv gives FILE.nodes.csv. Nothing beside devices. */
+/* In a folder, or next to an output file: FILE.csv gives FILE.nodes.csv. Nothing for devices. */
 fathom_status data_save_names_beside(const data_set *set, const char *path);
 
-/* A made graph: "sbm" (a stochastic block model) or "rmat" (recursive matrix, skewed degrees). */
+/* A synthetic graph: "sbm" (a stochastic block model) or "rmat" (recursive matrix, skewed degrees). */
 typedef struct data_make_options {
     const char *kind;
     int32_t nodes, classes, features;
     int64_t edges;    /* undirected, wanted; duplicates are drawn again for sbm, cleaned away for rmat */
     double homophily; /* share of edges inside a class */
     double density;   /* of the features; 1 = dense normal values about a class mean, below it 0/1 words */
-    double signal;    /* how much features tell of the class, 0..1 */
+    double signal;    /* how strongly features depend on the class, 0..1 */
     uint64_t seed;
 } data_make_options;
 
@@ -188,28 +193,28 @@ fathom_status data_make(data_set **set, const data_make_options *options);
 /* Writes `set` as an OGB node-property csv folder (edge.csv.gz, node-feat.csv.gz, node-label.csv.gz, split/). */
 fathom_status data_save_ogb(const data_set *set, const char *folder);
 
-/* The sets fathom knows by name. */
-typedef struct data_known {
+/* The catalog: sets known by name. */
+typedef struct data_catalog_entry {
     const char *name, *title, *licence;
-    int file_count; /* 0: inside the library */
-} data_known;
+    int file_count; /* 0: embedded */
+} data_catalog_entry;
 
-int data_known_count(void);
-const data_known *data_known_at(int index);
-/* *path = where the files of `name` are here (to be freed with mem_free), or NULL when they are not; *bytes their size.
- */
+int data_catalog_count(void);
+const data_catalog_entry *data_catalog_at(int index);
+/* *path = the files of `name` on this machine (free with mem_free), or NULL when there are none; *bytes their size. */
 fathom_status data_find(char **path, int64_t *bytes, const char *name);
 /* *folder = the cache's data folder (XDG_CACHE_HOME/fathom/data, else ~/.cache/fathom/data). */
 fathom_status data_cache_folder(char **folder);
 
-/* Downloads a known set into `folder` (NULL = the cache): over https from its public home, or from $FATHOM_MIRROR (a
- * base URL or a folder); every file is checked against its pinned SHA-256, resumed when cut off, renamed when whole. */
+/* Downloads a set of the catalog into `folder` (NULL = the cache): over https from its public address, or from
+ * $FATHOM_MIRROR (a base URL or a folder); every file is checked against its pinned SHA-256, resumed when interrupted,
+ * renamed when complete. */
 typedef struct data_progress {
     const char *file;
     int file_number, file_count;
     int64_t done, total; /* bytes of this file; total 0 = not known yet */
-    double seconds;      /* since this file was begun */
-    int64_t done_before; /* bytes that were here before */
+    double seconds;      /* since this file was started */
+    int64_t done_before; /* bytes of an earlier transfer */
 } data_progress;
 typedef bool (*data_progress_hook)(void *user, const data_progress *progress); /* false stops */
 fathom_status data_get(const char *name, const char *folder, data_progress_hook hook, void *user);

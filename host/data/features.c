@@ -8,16 +8,16 @@
 #include "data/internal.h"
 
 void data_features_free(data_features *features) {
-    mem_free(features->offsets);
-    mem_free(features->columns);
+    mem_free(features->indptr);
+    mem_free(features->indices);
     mem_free(features->values);
     *features = (data_features){0};
 }
 
 fathom_status data_features_empty(data_features *features, int32_t rows) {
     *features = (data_features){.rows = rows};
-    TRY(mem_new(&features->offsets, (size_t)rows + 1, 1, sizeof *features->offsets, "feature offsets"));
-    TRY(mem_new(&features->columns, 0, 1, sizeof *features->columns, "feature columns"));
+    TRY(mem_new(&features->indptr, (size_t)rows + 1, 1, sizeof *features->indptr, "feature offsets"));
+    TRY(mem_new(&features->indices, 0, 1, sizeof *features->indices, "feature columns"));
     return mem_new(&features->values, 0, 1, sizeof *features->values, "feature values");
 }
 
@@ -31,44 +31,41 @@ static int by_column(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool is_ascending(const int32_t *columns, int64_t count) {
+static bool is_ascending(const int32_t *indices, int64_t count) {
     for (int64_t i = 1; i < count; i++)
-        if (columns[i - 1] >= columns[i])
+        if (indices[i - 1] >= indices[i])
             return false;
     return true;
 }
 
-/* Row entries begin..end sorted by column; `room` grows as needed. Equal columns keep no order, which does not matter:
- * they are added up in double. */
-static fathom_status sort_row(data_features *f, int64_t begin, int64_t end, pair **room, int64_t *room_count) {
+/* Sorts row entries begin..end by column; `workspace` grows as needed. The order of equal columns does not matter: they
+ * are summed in double. */
+static fathom_status sort_row(data_features *f, int64_t begin, int64_t end, pair **workspace, int64_t *capacity) {
     int64_t count = end - begin;
-    if (is_ascending(f->columns + begin, count))
+    if (is_ascending(f->indices + begin, count))
         return FATHOM_OK;
-    if (count > *room_count) {
-        TRY(mem_grow(room, *room_count, count, sizeof **room, "a feature row"));
-        *room_count = count;
-    }
+    TRY(mem_reserve(workspace, capacity, count, sizeof **workspace, "a feature row"));
     for (int64_t i = 0; i < count; i++)
-        (*room)[i] = (pair){f->columns[begin + i], f->values[begin + i]};
-    qsort(*room, (size_t)count, sizeof **room, by_column);
+        (*workspace)[i] = (pair){f->indices[begin + i], f->values[begin + i]};
+    qsort(*workspace, (size_t)count, sizeof **workspace, by_column);
     for (int64_t i = 0; i < count; i++) {
-        f->columns[begin + i] = (*room)[i].column;
-        f->values[begin + i] = (*room)[i].value;
+        f->indices[begin + i] = (*workspace)[i].column;
+        f->values[begin + i] = (*workspace)[i].value;
     }
     return FATHOM_OK;
 }
 
 static fathom_status clean_sparse(data_features *f) {
     fathom_status status = FATHOM_OK;
-    pair *room = NULL;
-    int64_t room_count = 0, kept = 0, begin = 0;
+    pair *workspace = NULL;
+    int64_t capacity = 0, kept = 0, begin = 0;
     for (int32_t r = 0; r < f->rows; r++) {
-        int64_t end = f->offsets[r + 1];
-        TRY_OUT(sort_row(f, begin, end, &room, &room_count));
+        int64_t end = f->indptr[r + 1];
+        TRY_OUT(sort_row(f, begin, end, &workspace, &capacity));
         for (int64_t e = begin; e < end;) {
-            int32_t column = f->columns[e];
+            int32_t column = f->indices[e];
             double sum = 0;
-            for (; e < end && f->columns[e] == column; e++)
+            for (; e < end && f->indices[e] == column; e++)
                 sum += (double)f->values[e];
             if (!isfinite((float)sum)) {
                 status = fail(FATHOM_DATA,
@@ -78,16 +75,16 @@ static fathom_status clean_sparse(data_features *f) {
                 goto out;
             }
             if ((float)sum != 0) {
-                f->columns[kept] = column;
+                f->indices[kept] = column;
                 f->values[kept++] = (float)sum;
             }
         }
         begin = end;
-        f->offsets[r + 1] = kept;
+        f->indptr[r + 1] = kept;
     }
     f->nonzeros = kept;
 out:
-    mem_free(room);
+    mem_free(workspace);
     return status;
 }
 
@@ -95,13 +92,13 @@ static fathom_status to_dense(data_features *f) {
     float *values;
     TRY(mem_new(&values, f->rows, f->cols, sizeof *values, "dense features"));
     for (int32_t r = 0; r < f->rows; r++)
-        for (int64_t e = f->offsets[r]; e < f->offsets[r + 1]; e++)
-            values[(int64_t)r * f->cols + f->columns[e]] = f->values[e];
-    mem_free(f->offsets);
-    mem_free(f->columns);
+        for (int64_t e = f->indptr[r]; e < f->indptr[r + 1]; e++)
+            values[(int64_t)r * f->cols + f->indices[e]] = f->values[e];
+    mem_free(f->indptr);
+    mem_free(f->indices);
     mem_free(f->values);
-    f->offsets = NULL;
-    f->columns = NULL;
+    f->indptr = NULL;
+    f->indices = NULL;
     f->values = values;
     f->dense = true;
     return FATHOM_OK;
@@ -110,19 +107,19 @@ static fathom_status to_dense(data_features *f) {
 static fathom_status to_sparse(data_features *f) {
     fathom_status status;
     data_features s = {.rows = f->rows, .cols = f->cols, .nonzeros = f->nonzeros};
-    TRY_OUT(mem_new(&s.offsets, (size_t)s.rows + 1, 1, sizeof *s.offsets, "feature offsets"));
-    TRY_OUT(mem_new(&s.columns, s.nonzeros, 1, sizeof *s.columns, "feature columns"));
+    TRY_OUT(mem_new(&s.indptr, (size_t)s.rows + 1, 1, sizeof *s.indptr, "feature offsets"));
+    TRY_OUT(mem_new(&s.indices, s.nonzeros, 1, sizeof *s.indices, "feature columns"));
     TRY_OUT(mem_new(&s.values, s.nonzeros, 1, sizeof *s.values, "feature values"));
     int64_t e = 0;
     for (int32_t r = 0; r < f->rows; r++) {
         for (int32_t c = 0; c < f->cols; c++) {
             float value = f->values[(int64_t)r * f->cols + c];
             if (value != 0) {
-                s.columns[e] = c;
+                s.indices[e] = c;
                 s.values[e++] = value;
             }
         }
-        s.offsets[r + 1] = e;
+        s.indptr[r + 1] = e;
     }
     data_features_free(f);
     *f = s;
@@ -133,17 +130,17 @@ out:
 }
 
 fathom_status data_features_clean(data_features *f) {
-    const double room = (double)f->rows * (double)f->cols;
+    const double capacity = (double)f->rows * (double)f->cols;
     if (f->dense) {
         f->nonzeros = 0;
         for (int64_t i = 0; i < (int64_t)f->rows * f->cols; i++) {
             f->nonzeros += f->values[i] != 0;
-            f->values[i] += 0.0f; /* minus zero becomes zero: one content, one digest */
+            f->values[i] += 0.0f; /* -0 becomes 0, so that equal content has one digest */
         }
-        return (double)f->nonzeros > DATA_DENSE_ABOVE * room ? FATHOM_OK : to_sparse(f);
+        return (double)f->nonzeros > DATA_DENSE_ABOVE * capacity ? FATHOM_OK : to_sparse(f);
     }
     TRY(clean_sparse(f));
-    return (double)f->nonzeros > DATA_DENSE_ABOVE * room ? to_dense(f) : FATHOM_OK;
+    return (double)f->nonzeros > DATA_DENSE_ABOVE * capacity ? to_dense(f) : FATHOM_OK;
 }
 
 static int64_t stored(const data_features *f) { return f->dense ? (int64_t)f->rows * f->cols : f->nonzeros; }
@@ -155,8 +152,8 @@ void data_features_binarise(data_features *f) {
 
 fathom_status data_features_normalise(data_features *f) {
     for (int32_t r = 0; r < f->rows; r++) {
-        int64_t begin = f->dense ? (int64_t)r * f->cols : f->offsets[r];
-        int64_t end = f->dense ? begin + f->cols : f->offsets[r + 1];
+        int64_t begin = f->dense ? (int64_t)r * f->cols : f->indptr[r];
+        int64_t end = f->dense ? begin + f->cols : f->indptr[r + 1];
         double sum = 0;
         for (int64_t e = begin; e < end; e++)
             sum += (double)f->values[e];
@@ -227,22 +224,22 @@ static fathom_status copy_rows(data_features *input, const data_features *f, con
     }
     int64_t kept = f->nonzeros;
     for (int32_t i = 0; i < count; i++)
-        kept -= f->offsets[missing[i] + 1] - f->offsets[missing[i]];
+        kept -= f->indptr[missing[i] + 1] - f->indptr[missing[i]];
     input->nonzeros = kept;
-    TRY(mem_new(&input->offsets, (size_t)f->rows + 1, 1, sizeof *input->offsets, "features with missing rows"));
-    TRY(mem_new(&input->columns, kept, 1, sizeof *input->columns, "features with missing rows"));
+    TRY(mem_new(&input->indptr, (size_t)f->rows + 1, 1, sizeof *input->indptr, "features with missing rows"));
+    TRY(mem_new(&input->indices, kept, 1, sizeof *input->indices, "features with missing rows"));
     TRY(mem_new(&input->values, kept, 1, sizeof *input->values, "features with missing rows"));
     int64_t to = 0;
     for (int32_t r = 0, next = 0; r < f->rows; r++) {
         if (next < count && missing[next] == r) {
             next++;
         } else {
-            int64_t begin = f->offsets[r], length = f->offsets[r + 1] - begin;
-            memcpy(input->columns + to, f->columns + begin, (size_t)length * sizeof *input->columns);
+            int64_t begin = f->indptr[r], length = f->indptr[r + 1] - begin;
+            memcpy(input->indices + to, f->indices + begin, (size_t)length * sizeof *input->indices);
             memcpy(input->values + to, f->values + begin, (size_t)length * sizeof *input->values);
             to += length;
         }
-        input->offsets[r + 1] = to;
+        input->indptr[r + 1] = to;
     }
     return FATHOM_OK;
 }
@@ -255,8 +252,8 @@ fathom_status data_features_mask(data_features *input, const data_features *f, c
 }
 
 /* All rows that are not training rows are shuffled by the seed; the first round(rate * their number) lose their
- * features: a higher rate takes away what a lower one takes, and more. */
-fathom_status data_take_away(data_set *set, double rate, uint64_t seed) {
+ * features: the rows removed at a lower rate are a subset of those at a higher one. */
+fathom_status data_drop_features(data_set *set, double rate, uint64_t seed) {
     fathom_status status;
     const int32_t n = set->graph.nodes;
     int32_t *rows = NULL, others = 0;

@@ -1,8 +1,7 @@
-/* fetch.c - getting known sets: over https from their homes, or from $FATHOM_MIRROR; checked, resumed, renamed when
- * whole.
+/* fetch.c - downloads sets of the catalog over https or from $FATHOM_MIRROR.
  *
- * A file grows as NAME.part beside its final place; a transfer that is cut off leaves it there, and the next one goes
- * on behind its last byte. Only a file whose SHA-256 is right gets its name. */
+ * A file is written as NAME.part in its folder; an interrupted transfer leaves it there, and the next one resumes after
+ * its last byte. It is renamed to NAME only when its SHA-256 matches. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,30 +15,31 @@
 
 #include <curl/curl.h>
 
+#include "core/clock.h"
 #include "core/file.h"
+#include "data/catalog.h"
 #include "data/internal.h"
-#include "data/known.h"
 
-#define TRIES 4                           /* of a transfer that moves forward */
-#define SLOW 1000                         /* bytes a second: less, for so long, and the server is given up */
-#define SLOW_SECONDS 30                   /* FATHOM_FETCH_SECONDS says otherwise */
-#define UNPINNED_MAX ((int64_t)256 << 20) /* of a file whose size is not pinned */
+#define TRIES 4                           /* of a transfer that makes progress */
+#define SLOW 1000                         /* bytes per second: below this for so long, the transfer is aborted */
+#define SLOW_SECONDS 30                   /* default of FATHOM_FETCH_SECONDS */
+#define UNPINNED_MAX ((int64_t)256 << 20) /* bytes of a file whose size is not pinned */
 
 typedef struct transfer {
-    const known_file *file;
-    const char *set;   /* its name, for sentences */
-    char *path, *part; /* the final place, and where it grows */
+    const catalog_file *file;
+    const char *set;   /* its name, for messages */
+    char *path, *part; /* the final path, and that of the partial file */
     char *url;
     FILE *out;
-    int64_t before, limit; /* bytes that were here; the most that may come */
+    int64_t before, limit; /* bytes of an earlier transfer; upper bound of the file */
     bool too_large, stopped;
     long patience; /* seconds below SLOW */
-    bool mirror;   /* the user's own: plain http is allowed */
-    bool cached;   /* goes into the cache: for the user alone */
+    bool mirror;   /* $FATHOM_MIRROR: plain http is allowed */
+    bool cached;   /* in the cache: readable by the user only */
     data_progress progress;
     data_progress_hook hook;
     void *user;
-    struct timespec begun;
+    double start;
 } transfer;
 
 static int64_t size_of(const char *path) {
@@ -49,10 +49,10 @@ static int64_t size_of(const char *path) {
 
 static fathom_status make_folders(const char *path, mode_t mode) {
     char *copy;
-    TRY(mem_text(&copy, path));
+    TRY(mem_strdup(&copy, path));
     for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(copy, mode); /* a failure shows at the last one */
+        mkdir(copy, mode); /* errors surface at the last one */
         *slash = '/';
     }
     fathom_status status = FATHOM_OK;
@@ -63,11 +63,9 @@ static fathom_status make_folders(const char *path, mode_t mode) {
 }
 
 static bool tell(transfer *t, int64_t done, int64_t total) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     t->progress.done = done;
     t->progress.total = total > 0 ? total : t->file->bytes;
-    t->progress.seconds = (double)(now.tv_sec - t->begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - t->begun.tv_nsec);
+    t->progress.seconds = clock_seconds() - t->start;
     if (t->hook && !t->hook(t->user, &t->progress))
         t->stopped = true;
     return !t->stopped;
@@ -127,7 +125,7 @@ static fathom_status set_up(CURL *curl, transfer *t, char *error) {
     return bad == CURLE_OK ? FATHOM_OK : fail(FATHOM_FAILURE, "%s: %s", t->url, curl_easy_strerror(bad));
 }
 
-/* What libcurl said, as a status and a sentence; *again: the same call may go further. */
+/* The result of libcurl as a status and a message; *again: retrying may get further. */
 static fathom_status judge(CURL *curl, transfer *t, CURLcode code, const char *error, bool *again) {
     long answer = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
@@ -142,26 +140,27 @@ static fathom_status judge(CURL *curl, transfer *t, CURLcode code, const char *e
         return fail(FATHOM_DATA, "%s: larger than the %" PRId64 " bytes it should have; nothing was kept", t->url,
                     t->limit);
     }
-    if (code == CURLE_RANGE_ERROR || (code == CURLE_HTTP_RETURNED_ERROR && answer == 416)) { /* no resuming: from 0 */
+    if (code == CURLE_RANGE_ERROR ||
+        (code == CURLE_HTTP_RETURNED_ERROR && answer == 416)) { /* the server cannot resume: restart */
         unlink(t->part);
         *again = true;
-        return fail(FATHOM_DATA, "%s: cannot go on in the middle (%s)", t->url, why);
+        return fail(FATHOM_DATA, "%s: cannot be resumed (%s)", t->url, why);
     }
     if (code == CURLE_HTTP_RETURNED_ERROR)
         return unreachable(t, why);
     if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_OPERATION_TIMEDOUT ||
         code == CURLE_GOT_NOTHING) {
-        /* a server that only drips is not asked again */
+        /* no retry when the transfer made too little progress */
         *again = size_of(t->part) - t->before > (code == CURLE_OPERATION_TIMEDOUT ? SLOW * t->patience : 0);
-        return fail(FATHOM_DATA, "%s: cut off after %" PRId64 " bytes (%s); the same command goes on from there",
-                    t->url, size_of(t->part), why);
+        return fail(FATHOM_DATA, "%s: cut off after %" PRId64 " bytes (%s); the same command resumes there", t->url,
+                    size_of(t->part), why);
     }
     if (code == CURLE_WRITE_ERROR)
         return fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
     return unreachable(t, why);
 }
 
-/* The part, at its end or empty; never what a link points to. */
+/* Opens the partial file for appending or empty; never follows a link. */
 static FILE *open_part(const transfer *t, bool append) {
     int fd = append ? open(t->part, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : file_open_new(t->part, t->cached);
     FILE *file = fd >= 0 ? fdopen(fd, append ? "ab" : "wb") : NULL;
@@ -170,7 +169,7 @@ static FILE *open_part(const transfer *t, bool append) {
     return file;
 }
 
-/* What has its name is on the disk: a power failure must not leave a whole name and half a file. */
+/* fsync before the rename: after a power failure a complete name must not hold a partial file. */
 static bool close_part(FILE *file) {
     bool good = fflush(file) == 0 && fsync(fileno(file)) == 0;
     return fclose(file) == 0 && good;
@@ -207,13 +206,14 @@ static fathom_status pull(transfer *t, bool *again) {
     return status;
 }
 
-/* From a folder: a copy, told of like a transfer. */
+/* A mirror that is a folder: copies the file, with progress like a transfer. */
 static fathom_status copy_file(transfer *t) {
     char chunk[8192], why[CORE_MESSAGE_MAX];
     uint64_t length;
     FILE *in;
     if (file_open_stream(&in, &length, t->url) != FATHOM_OK) {
-        const char *message = fathom_last_error(), *reason = strrchr(message, ':'); /* the path stands in the new one */
+        const char *message = fathom_last_error(),
+                   *reason = strrchr(message, ':'); /* the new message has its own path */
         snprintf(why, sizeof why, "%s", reason ? reason + 2 : message);
         return unreachable(t, why);
     }
@@ -250,16 +250,16 @@ static fathom_status bring(transfer *t) {
     return status;
 }
 
-/* One file: there already, or brought, checked and given its name. */
+/* One file: already complete, or transferred, verified and renamed. */
 static fathom_status get_file(transfer *t) {
-    clock_gettime(CLOCK_MONOTONIC, &t->begun);
+    t->start = clock_seconds();
     t->limit = t->file->bytes > 0 ? t->file->bytes : UNPINNED_MAX;
-    if (data_is_file(t->path) && known_check(t->file, t->path, t->set) == FATHOM_OK) {
+    if (data_is_file(t->path) && catalog_check_file(t->file, t->path, t->set) == FATHOM_OK) {
         tell(t, size_of(t->path), size_of(t->path));
         return FATHOM_OK;
     }
     TRY(bring(t));
-    fathom_status status = known_check(t->file, t->part, t->set);
+    fathom_status status = catalog_check_file(t->file, t->part, t->set);
     if (status != FATHOM_OK) {
         unlink(t->part);
         return status == FATHOM_DATA ? fail_prefix(status, "from %s: ", t->url) : status;
@@ -286,7 +286,7 @@ static fathom_status name_places(transfer *t, const char *folder) {
     TRY(data_text(&t->path, "%s/%s", folder, t->file->name));
     TRY(data_text(&t->part, "%s.part", t->path));
     if (!mirror || !mirror[0])
-        return mem_text(&t->url, t->file->url);
+        return mem_strdup(&t->url, t->file->url);
     t->mirror = true;
     if (strncmp(mirror, "file://", 7) == 0 && mirror[7] == '/')
         mirror += 7;
@@ -299,7 +299,7 @@ static fathom_status name_places(transfer *t, const char *folder) {
     return data_text(&t->url, "%.*s/%s", (int)length, mirror, t->file->name);
 }
 
-static fathom_status get_all(const char *name, const known_file *files, int count, const char *folder, bool cached,
+static fathom_status get_all(const char *name, const catalog_file *files, int count, const char *folder, bool cached,
                              data_progress_hook hook, void *user) {
     for (int i = 0; i < count; i++) {
         transfer t = {.file = &files[i], .set = name, .cached = cached, .hook = hook, .user = user};
@@ -317,8 +317,8 @@ static fathom_status get_all(const char *name, const known_file *files, int coun
     return FATHOM_OK;
 }
 
-/* One process at a time works on the files of a folder; a second one waits and finds them there. The kernel drops the
- * lock with the process. *lock is -1 where the file system knows no locks. */
+/* One process at a time downloads into a folder; a second one waits and then finds the files. The kernel releases the
+ * lock with the process. *lock is -1 where the file system has no locks. */
 static fathom_status lock_folder(int *lock, const char *name, const char *folder, data_progress_hook hook, void *user) {
     data_progress waiting = {.file = "another process is getting files here", .file_number = 1, .file_count = 1};
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -334,7 +334,7 @@ static fathom_status lock_folder(int *lock, const char *name, const char *folder
 }
 
 static fathom_status fail_unknown_set(const char *name) {
-    const char *near = data_known_near(name);
+    const char *near = data_catalog_near(name);
     return fail(FATHOM_DATA, "%s: not a set that can be got; %s%s%sfathom data list shows those", name,
                 near ? "did you mean " : "", near ? near : "", near ? "? " : "");
 }
@@ -343,12 +343,12 @@ fathom_status data_get(const char *name, const char *folder, data_progress_hook 
     fathom_status status;
     char *cache = NULL, *own = NULL;
     int count, lock = -1;
-    const known_file *files = known_files(&count, name);
+    const catalog_file *files = catalog_files(&count, name);
     if (!files)
         return fail_unknown_set(name);
-    for (int i = 0; i < data_known_count(); i++) /* "coauthor_cs" is coauthor-cs */
-        if (data_same_name(name, strlen(name), data_known_at(i)->name))
-            name = data_known_at(i)->name;
+    for (int i = 0; i < data_catalog_count(); i++) /* "coauthor_cs" is coauthor-cs */
+        if (data_same_name(name, strlen(name), data_catalog_at(i)->name))
+            name = data_catalog_at(i)->name;
     if (!folder) {
         TRY_OUT(data_cache_folder(&cache));
         TRY_OUT(data_text(&own, "%s/%s", cache, name));

@@ -1,4 +1,4 @@
-/* info.c - what a set is like: degrees, isolated nodes, components, homophily, class sizes. */
+/* info.c - statistics of a set: degrees, isolated nodes, components, homophily, class sizes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static fathom_status degrees(data_info *info, const data_graph *g) {
     int32_t *sorted;
     TRY(mem_new(&sorted, g->nodes, 1, sizeof *sorted, "degrees"));
     for (int32_t v = 0; v < g->nodes; v++) {
-        int32_t degree = (int32_t)(g->offsets[v + 1] - g->offsets[v]), bin = 0;
+        int32_t degree = (int32_t)(g->indptr[v + 1] - g->indptr[v]), bin = 0;
         sorted[v] = degree;
         info->isolated += degree == 0;
         for (int32_t rest = degree; rest > 0 && bin < DATA_INFO_BINS - 1; rest >>= 1)
@@ -45,10 +45,10 @@ static fathom_status components(data_info *info, const data_graph *g) {
         queue[tail++] = start;
         while (head < tail) {
             int32_t v = queue[head++];
-            for (int64_t e = g->offsets[v]; e < g->offsets[v + 1]; e++)
-                if (!reached[g->columns[e]]) {
-                    reached[g->columns[e]] = 1;
-                    queue[tail++] = g->columns[e];
+            for (int64_t e = g->indptr[v]; e < g->indptr[v + 1]; e++)
+                if (!reached[g->indices[e]]) {
+                    reached[g->indices[e]] = 1;
+                    queue[tail++] = g->indices[e];
                 }
         }
         info->components++;
@@ -63,8 +63,8 @@ static void homophily(data_info *info, const data_set *set) {
     const data_graph *g = &set->graph;
     int64_t equal = 0, both = 0;
     for (int32_t u = 0; u < g->nodes; u++)
-        for (int64_t e = g->offsets[u]; e < g->offsets[u + 1]; e++) {
-            int32_t v = g->columns[e];
+        for (int64_t e = g->indptr[u]; e < g->indptr[u + 1]; e++) {
+            int32_t v = g->indices[e];
             if (u < v && set->labels[u] >= 0 && set->labels[v] >= 0) {
                 both++;
                 equal += set->labels[u] == set->labels[v];
@@ -89,8 +89,8 @@ fathom_status data_describe(data_info *info, const data_set *set) {
     for (int32_t v = 0; v < set->graph.nodes; v++)
         if (set->labels[v] >= 0)
             info->class_sizes[set->labels[v]]++;
-    double room = (double)f->rows * (double)f->cols;
-    info->feature_density = room > 0 ? (double)f->nonzeros / room : 0;
+    double capacity = (double)f->rows * (double)f->cols;
+    info->feature_density = capacity > 0 ? (double)f->nonzeros / capacity : 0;
     info->graph_bytes =
         (int64_t)sizeof(int64_t) * (set->graph.nodes + 1) + (int64_t)sizeof(int32_t) * 2 * set->graph.edges;
     info->feature_bytes = f->dense ? (int64_t)sizeof(float) * f->rows * f->cols

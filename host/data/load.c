@@ -1,66 +1,55 @@
-/* load.c - data_load: find the files, read them, clean them, normalise, split, take features away. */
+/* load.c - data_load: find the files, read them, clean them, normalise, split, drop features. */
 #include <ctype.h>
 
-#include "core/plain.h"
+#include "core/c_locale.h"
 #include "core/read_limit.h"
+#include "data/catalog.h"
 #include "data/internal.h"
-#include "data/known.h"
-#include "data/place.h"
+#include "data/locate.h"
 
 data_options data_options_default(void) {
     data_options options = {.seed = 100, .feature_norm = DATA_NORM_AUTO};
     return options;
 }
 
-static fathom_status read_place(data_draft *draft, const data_place *place, const data_options *options) {
-    size_t count;
-    const void *bytes;
-    const char *features = draft->make ? NULL : options->features;
-    switch (place->layout) {
-    case DATA_INSIDE:
-        bytes = data_inside(&count, place->name);
-        return data_read_npz_bytes(draft, place->name, bytes, count);
-    case DATA_NPZ:
-        return data_read_npz(draft, place->path);
-    case DATA_PLANETOID:
-        return data_read_planetoid(draft, place->path, place->name);
-    case DATA_LINQS:
-        return data_read_linqs(draft, place->path);
-    case DATA_OGB:
-        return data_read_ogb(draft, place->path);
-    case DATA_PLAIN:
-        return data_read_plain(draft, place->path, features, options->labels);
-    case DATA_MTX:
-        return data_read_mtx(draft, place->path, features, options->labels);
-    }
-    return fail(FATHOM_FAILURE, "%s: unknown layout", place->path);
-}
+static const struct {
+    data_reader *read;
+    bool graph_only; /* features and labels are files of their own: --features and --labels apply */
+} readers[] = {
+    [DATA_EMBEDDED] = {data_read_embedded, false},
+    [DATA_NPZ] = {data_read_npz, false},
+    [DATA_PLANETOID] = {data_read_planetoid, false},
+    [DATA_LINQS] = {data_read_linqs, false},
+    [DATA_OGB] = {data_read_ogb, false},
+    [DATA_CSV] = {data_read_csv, true},
+    [DATA_MTX] = {data_read_mtx, true},
+};
+_Static_assert(sizeof readers / sizeof *readers == DATA_LAYOUTS, "a layout has no reader");
 
-static fathom_status read_set(data_draft *draft, const char *name_or_path, const data_options *options) {
+static fathom_status read_set(data_builder *builder, const char *name_or_path, const data_options *options) {
     fathom_status status;
-    data_set *set = draft->set;
-    data_place place;
-    TRY(data_place_find(&place, name_or_path));
-    if (((options->features && !draft->make) || options->labels) && place.layout != DATA_PLAIN &&
-        place.layout != DATA_MTX) {
+    data_set *set = builder->set;
+    data_source source;
+    TRY(data_source_find(&source, name_or_path));
+    if (((options->features && !builder->make) || options->labels) && !readers[source.layout].graph_only) {
         status = fail(FATHOM_USAGE,
-                      "%s: brings its own features and labels; --features and --labels are for edge lists "
+                      "%s: has its own features and labels; --features and --labels are for edge lists "
                       "and Matrix Market graphs",
-                      place.path);
+                      source.path);
         goto out;
     }
-    TRY_OUT(mem_text(&set->origin, place.path));
-    TRY_OUT(mem_text(&set->name, place.name));
-    if (place.cached && place.layout == DATA_PLANETOID)
-        TRY_OUT(known_check_files(place.name, place.path));
-    TRY_OUT(read_place(draft, &place, options));
+    TRY_OUT(mem_strdup(&set->origin, source.path));
+    TRY_OUT(mem_strdup(&set->name, source.name));
+    if (source.cached && source.layout == DATA_PLANETOID)
+        TRY_OUT(catalog_check_files(source.name, source.path));
+    TRY_OUT(readers[source.layout].read(builder, &source, options));
     for (char *c = set->name; *c; c++)
         *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
-    TRY_OUT(data_finish(draft));
-    if (place.cached)
-        TRY_OUT(known_check_content(place.name, place.path, set->sha256));
+    TRY_OUT(data_finalize(builder));
+    if (source.cached)
+        TRY_OUT(catalog_check_content(source.name, source.path, set->sha256));
 out:
-    data_place_free(&place);
+    data_source_free(&source);
     return status;
 }
 
@@ -72,60 +61,60 @@ static fathom_status prepare(data_set *set, const data_options *options) {
     set->missing_rate = options->missing_rate;
     set->seed = options->seed;
     TRY(data_split_make(&set->split, set, options->split, options->seed));
-    return data_take_away(set, options->missing_rate, options->seed);
+    return data_drop_features(set, options->missing_rate, options->seed);
 }
 
 /* Where a set comes from: files, or arrays. */
-typedef struct source {
+typedef struct data_input {
     const char *name_or_path;
     const fathom_arrays *arrays;
     bool borrow;
-} source;
+} data_input;
 
-static fathom_status load(data_set **set, const source *from, const data_options *options) {
+static fathom_status load(data_set **set, const data_input *from, const data_options *options) {
     data_options defaults = data_options_default();
-    data_draft draft = {0};
+    data_builder builder = {0};
     *set = NULL;
     if (!options)
         options = &defaults;
     if (!(options->missing_rate >= 0 && options->missing_rate <= 1))
         return fail(FATHOM_USAGE, "--missing-rate %g: a share between 0 and 1 is wanted", options->missing_rate);
-    draft.make = data_made_features(options->features);
-    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
-    locale_t before = plain_enter();
-    fathom_status status = from->arrays ? data_take_arrays(&draft, from->arrays, from->borrow, options->feature_norm)
-                                        : read_set(&draft, from->name_or_path, options);
+    builder.make = data_made_features(options->features);
+    TRY(mem_new(&builder.set, 1, 1, sizeof *builder.set, "data set"));
+    locale_t before = c_locale_enter();
+    fathom_status status = from->arrays ? data_take_arrays(&builder, from->arrays, from->borrow, options->feature_norm)
+                                        : read_set(&builder, from->name_or_path, options);
     if (status == FATHOM_OK)
-        status = prepare(draft.set, options);
-    plain_leave(before);
-    data_edges_free(&draft.edges);
+        status = prepare(builder.set, options);
+    c_locale_leave(before);
+    data_edges_free(&builder.edges);
     if (status != FATHOM_OK)
-        data_free(draft.set);
+        data_free(builder.set);
     else
-        *set = draft.set;
+        *set = builder.set;
     return status;
 }
 
 fathom_status data_load(data_set **set, const char *name_or_path, const data_options *options) {
     TRY(read_limit_begin());
-    return read_limit_end(load(set, &(source){.name_or_path = name_or_path}, options),
+    return read_limit_end(load(set, &(data_input){.name_or_path = name_or_path}, options),
                           name_or_path ? name_or_path : "embedded");
 }
 
 fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow) {
-    return load(set, &(source){.arrays = arrays, .borrow = borrow}, options);
+    return load(set, &(data_input){.arrays = arrays, .borrow = borrow}, options);
 }
 
 void data_view(fathom_arrays *arrays, const data_set *set) {
     const data_split *split = &set->split;
     *arrays = (fathom_arrays){.size = sizeof *arrays,
                               .nodes = set->graph.nodes,
-                              .offsets = set->graph.offsets,
-                              .columns = set->graph.columns,
+                              .offsets = set->graph.indptr,
+                              .columns = set->graph.indices,
                               .features = set->features.cols,
                               .values = set->features.cols > 0 ? set->features.values : NULL,
-                              .feature_offsets = set->features.cols > 0 ? set->features.offsets : NULL,
-                              .feature_columns = set->features.cols > 0 ? set->features.columns : NULL,
+                              .feature_offsets = set->features.cols > 0 ? set->features.indptr : NULL,
+                              .feature_columns = set->features.cols > 0 ? set->features.indices : NULL,
                               .labels = set->labels,
                               .classes = set->classes,
                               .train_count = split->train_count,

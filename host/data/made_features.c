@@ -1,10 +1,10 @@
-/* made_features.c - features for a graph that brings none: the one-hot degree, or the one-hot number, of each node. */
+/* made_features.c - features for a graph without any: the one-hot degree, or the one-hot number, of each node. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "data/internal.h"
 
-#define DEGREE_COLUMNS 128 /* the same for every graph, so that a model of one fits another; the last one is open */
+#define DEGREE_COLUMNS 128 /* the same for every graph, so that a model fits others; the last one is open-ended */
 
 const char *data_made_features(const char *word) {
     static const char *const kinds[] = {"degree", "identity"};
@@ -28,18 +28,18 @@ fathom_status data_features_make(data_set *set, const char *kind) {
     const int32_t n = set->graph.nodes;
     const bool degree = strcmp(kind, "degree") == 0;
     if (f->cols > 0)
-        return fail(FATHOM_USAGE, "%s: brings %" PRId32 " features of its own; --features %s is for graphs without any",
-                    set->origin, f->cols, kind);
+        return fail(FATHOM_USAGE, "%s: has %" PRId32 " features; --features %s is for graphs without any", set->origin,
+                    f->cols, kind);
     data_features_free(f);
     *f = (data_features){.rows = n, .cols = degree ? DEGREE_COLUMNS : n, .nonzeros = n};
-    TRY(mem_new(&f->offsets, (int64_t)n + 1, 1, sizeof *f->offsets, "features"));
-    TRY(mem_new(&f->columns, n, 1, sizeof *f->columns, "features"));
+    TRY(mem_new(&f->indptr, (int64_t)n + 1, 1, sizeof *f->indptr, "features"));
+    TRY(mem_new(&f->indices, n, 1, sizeof *f->indices, "features"));
     TRY(mem_new(&f->values, n, 1, sizeof *f->values, "features"));
     for (int32_t v = 0; v < n; v++) {
-        int64_t neighbours = set->graph.offsets[v + 1] - set->graph.offsets[v];
+        int64_t neighbours = set->graph.indptr[v + 1] - set->graph.indptr[v];
         int32_t capped = neighbours < DEGREE_COLUMNS ? (int32_t)neighbours : DEGREE_COLUMNS - 1;
-        f->offsets[v + 1] = v + 1;
-        f->columns[v] = degree ? capped : v;
+        f->indptr[v + 1] = v + 1;
+        f->indices[v] = degree ? capped : v;
         f->values[v] = 1;
     }
     set->made_features = data_made_features(kind);

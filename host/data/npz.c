@@ -1,4 +1,4 @@
-/* npz.c - members of a .npz archive through libzip, with the checks that keep a lying archive from taking memory. */
+/* npz.c - members of a .npz archive through libzip, with checks against archives that declare more than they hold. */
 #include "data/npz.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "core/read_limit.h"
 #include "data/internal.h"
 
-#define DEFLATE_BEST 1032 /* no deflate stream expands more than this */
+#define DEFLATE_BEST 1032 /* upper bound of the expansion of deflate */
 #define MEMBERS_MAX 65536
 
 #define UNUSED_SHOWN 40
@@ -19,7 +19,7 @@
 struct npz_file {
     zip_t *zip;
     char *path;
-    uint8_t *used; /* [members]: it was read */
+    uint8_t *used; /* [members]: whether it was read */
 };
 
 typedef struct npz_member {
@@ -45,7 +45,7 @@ static fathom_status begin(npz_file **file, const char *path) {
     npz_file *made;
     *file = NULL;
     TRY(mem_new(&made, 1, 1, sizeof *made, "archive"));
-    fathom_status status = mem_text(&made->path, path);
+    fathom_status status = mem_strdup(&made->path, path);
     if (status != FATHOM_OK)
         mem_free(made);
     else
@@ -205,7 +205,7 @@ static fathom_status start(npz_member *member, npz_file *file, const char *name)
     return npy_read_header(&member->array, &member->source);
 }
 
-/* At the end the checksum is compared; a byte more than declared is an error too. */
+/* Verifies the checksum; a byte more than declared is an error too. */
 static fathom_status finish(npz_member *member) {
     char extra;
     zip_int64_t got = zip_fread(member->stream, &extra, 1);
@@ -219,10 +219,10 @@ static void stop(npz_member *member) {
         zip_fclose(member->stream);
 }
 
-/* What the elements of a member become. */
+/* Element type of the result. */
 enum element { INT32, INT64, FLOAT };
 
-/* A whole member into new memory; integers must lie in low..high. *array is its header; all zero after a failure. */
+/* A whole member into new memory; integers must be in low..high. *array is its header; all zero after a failure. */
 static fathom_status read_whole(void **values, npy_array *array, npz_file *file, const char *name, enum element element,
                                 int64_t low, int64_t high) {
     npz_member member = {0};
@@ -259,10 +259,10 @@ fathom_status npz_header(npy_array *array, npz_file *file, const char *name) {
 
 fathom_status npz_int32_table(int32_t **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name,
                               int64_t low, int64_t high) {
-    void *room;
+    void *memory;
     npy_array array;
-    fathom_status status = read_whole(&room, &array, file, name, INT32, low, high);
-    *values = room;
+    fathom_status status = read_whole(&memory, &array, file, name, INT32, low, high);
+    *values = memory;
     *rows = array.shape[0];
     *cols = array.shape[1];
     return status;
@@ -276,19 +276,19 @@ fathom_status npz_int32(int32_t **values, int64_t *count, npz_file *file, const 
 }
 
 fathom_status npz_int64(int64_t **values, int64_t *count, npz_file *file, const char *name, int64_t low, int64_t high) {
-    void *room;
+    void *memory;
     npy_array array;
-    fathom_status status = read_whole(&room, &array, file, name, INT64, low, high);
-    *values = room;
+    fathom_status status = read_whole(&memory, &array, file, name, INT64, low, high);
+    *values = memory;
     *count = array.count;
     return status;
 }
 
 fathom_status npz_float(float **values, int64_t *rows, int64_t *cols, npz_file *file, const char *name) {
-    void *room;
+    void *memory;
     npy_array array;
-    fathom_status status = read_whole(&room, &array, file, name, FLOAT, 0, 0);
-    *values = room;
+    fathom_status status = read_whole(&memory, &array, file, name, FLOAT, 0, 0);
+    *values = memory;
     *rows = array.shape[0];
     *cols = array.shape[1];
     return status;

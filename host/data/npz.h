@@ -5,9 +5,9 @@
  *     TRY(npz_int32(&labels, &count, file, "labels", -1, 65535));
  *     npz_close(file);
  *
- * A member's declared size is checked against its compressed size before anything is allocated (deflate cannot do
- * better than 1032 to 1; how much may be allocated says core/read_limit.h), against the shape in its header, and against
- * what comes out; its checksum too. */
+ * A member's declared size is checked against its compressed size before anything is allocated (deflate expands
+ * at most 1032 to 1; core/read_limit.h bounds the allocation), against the shape in its header, and against the
+ * inflated bytes; its checksum too. */
 #ifndef DATA_NPZ_H
 #define DATA_NPZ_H
 
@@ -21,7 +21,7 @@
 typedef struct npz_file npz_file;
 
 fathom_status npz_open(npz_file **file, const char *path);
-/* `bytes` must live until npz_close; `path` is for sentences. */
+/* `bytes` must live until npz_close; `path` is for messages. */
 fathom_status npz_open_bytes(npz_file **file, const char *path, const void *bytes, size_t count);
 void npz_close(npz_file *file);
 const char *npz_path(const npz_file *file);

@@ -32,7 +32,7 @@ fathom_status data_text(char **text, const char *format, ...) {
 }
 
 fathom_status data_or_gz(char **found, const char *path) {
-    TRY(mem_text(found, path));
+    TRY(mem_strdup(found, path));
     if (data_is_file(path))
         return FATHOM_OK;
     mem_free(*found);
@@ -57,7 +57,7 @@ bool data_same_name(const char *a, size_t length, const char *b) {
 
 fathom_status data_copy_text(char **to, const char *from) {
     char *copy;
-    TRY(mem_text(&copy, from));
+    TRY(mem_strdup(&copy, from));
     mem_free(*to);
     *to = copy;
     return FATHOM_OK;

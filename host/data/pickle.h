@@ -1,6 +1,6 @@
 /* pickle.h - reads Python pickles (protocols 0 to 2) as data: an interpreter of an allow-list of opcodes and of names.
- * Nothing is imported, nothing is called: a global is a tag, and "calling" it makes an object that remembers the tag,
- * its arguments and its state. Enough for scipy CSR matrices, numpy arrays and dicts of lists.
+ * Nothing is imported or called: a global is a tag, and "calling" it creates an object that stores the tag, its
+ * arguments and its state. Enough for scipy CSR matrices, numpy arrays and dicts of lists.
  *
  *     pickle *p = NULL;
  *     TRY(pickle_read(&p, path, bytes, count));
@@ -18,11 +18,11 @@
 
 typedef struct pickle pickle;
 
-/* `bytes` must live as long as the pickle: long strings are not copied. `path` names it in sentences. */
+/* `bytes` must live as long as the pickle: long strings are not copied. `path` names it in messages. */
 fathom_status pickle_read(pickle **out, const char *path, const uint8_t *bytes, size_t count);
 void pickle_free(pickle *p);
 
-/* Values are numbers of a table; the top one is what the pickle holds. */
+/* Values are indices of a table; the top one is the pickled object. */
 typedef int32_t pickle_id;
 pickle_id pickle_top(const pickle *p);
 
@@ -36,7 +36,7 @@ fathom_status pickle_array(pickle_ndarray *out, const pickle *p, pickle_id id);
 /* A scipy CSR matrix: its shape and its three arrays. */
 typedef struct pickle_matrix {
     int64_t rows, cols;
-    pickle_ndarray offsets, columns, values;
+    pickle_ndarray indptr, indices, values;
 } pickle_matrix;
 fathom_status pickle_csr(pickle_matrix *out, const pickle *p, pickle_id id);
 

@@ -97,7 +97,7 @@ int pickle_unescape(const uint8_t *in, size_t length, size_t *i) {
     return value & 255;
 }
 
-/* One code point of raw-unicode-escape text (bytes stand for themselves, \uXXXX for the rest) as UTF-8; returns its
+/* One code point of raw-unicode-escape text (bytes as they are, \uXXXX for the rest) as UTF-8; returns its
  * bytes, 0 when the escape is wrong. */
 size_t pickle_code_point(uint8_t out[3], const uint8_t *in, size_t length, size_t *i) {
     uint32_t code = in[(*i)++];

@@ -1,4 +1,4 @@
-/* pickle_take.c - takes read pickles apart: numpy arrays, CSR matrices, dicts of lists. */
+/* pickle_take.c - extracts values of a pickle: numpy arrays, CSR matrices, dicts of lists. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const pickle_value *item(const pickle *p, const pickle_value *tuple, int3
     return value->kind == kind ? value : NULL;
 }
 
-/* The value of a text key in a dict; the last one counts, as in Python. */
+/* The value of a string key in a dict; the last one wins, as in Python. */
 static pickle_id lookup(const pickle *p, const pickle_value *dict, const char *key) {
     pickle_id found = -1;
     for (int32_t i = 0; i + 1 < dict->item_count; i += 2) {
@@ -72,7 +72,7 @@ fathom_status pickle_array(pickle_ndarray *out, const pickle *p, pickle_id id) {
     size_t count, size;
     if (!mem_mul(&count, (size_t)out->array.shape[0], (size_t)out->array.shape[1]) ||
         !mem_mul(&size, count, (size_t)out->array.type.size) || size != bytes->length)
-        return fail(FATHOM_DATA, "%s: an array of shape (%" PRId64 ", %" PRId64 ") brings %zu bytes", p->path,
+        return fail(FATHOM_DATA, "%s: an array of shape (%" PRId64 ", %" PRId64 ") has %zu bytes", p->path,
                     out->array.shape[0], out->array.shape[1], bytes->length);
     out->array.count = (int64_t)count;
     out->bytes = bytes->bytes;
@@ -94,8 +94,8 @@ fathom_status pickle_csr(pickle_matrix *out, const pickle *p, pickle_id id) {
         return wrong(p, "a CSR matrix without a shape");
     out->rows = rows->number;
     out->cols = cols->number;
-    TRY(pickle_array(&out->offsets, p, lookup(p, state, "indptr")));
-    TRY(pickle_array(&out->columns, p, lookup(p, state, "indices")));
+    TRY(pickle_array(&out->indptr, p, lookup(p, state, "indptr")));
+    TRY(pickle_array(&out->indices, p, lookup(p, state, "indices")));
     return pickle_array(&out->values, p, lookup(p, state, "data"));
 }
 

@@ -1,4 +1,4 @@
-/* pickle_value.h - the table of values behind pickle.h, shared by its interpreter and by what takes values apart. */
+/* pickle_value.h - the value table of pickle.h, shared by the interpreter and pickle_take.c. */
 #ifndef DATA_PICKLE_VALUE_H
 #define DATA_PICKLE_VALUE_H
 
@@ -9,7 +9,7 @@ typedef enum pickle_kind {
     PICKLE_NONE,
     PICKLE_BOOL,   /* number */
     PICKLE_INT,    /* number */
-    PICKLE_FLOAT,  /* nothing we need is a float: its value is not kept */
+    PICKLE_FLOAT,  /* value not kept: no supported object needs it */
     PICKLE_BYTES,  /* bytes, length: a Python 2 string, or text as UTF-8 */
     PICKLE_TUPLE,  /* items */
     PICKLE_LIST,   /* items */
@@ -18,16 +18,16 @@ typedef enum pickle_kind {
     PICKLE_OBJECT  /* tag of what was "called", args, state; items when a defaultdict */
 } pickle_kind;
 
-/* Names that may stand in a pickle; anything else is refused. */
+/* Globals that a pickle may name; anything else is rejected. */
 typedef enum pickle_tag {
     TAG_CSR_MATRIX,
-    TAG_RECONSTRUCT, /* numpy's maker of empty arrays */
+    TAG_RECONSTRUCT, /* numpy's constructor of empty arrays */
     TAG_NDARRAY,
     TAG_DTYPE,
     TAG_DEFAULTDICT,
     TAG_LIST,
     TAG_OBJECT,
-    TAG_RECONSTRUCTOR, /* copy_reg's maker of objects, protocols 0 and 1 */
+    TAG_RECONSTRUCTOR, /* copy_reg's constructor, protocols 0 and 1 */
     TAG_ENCODE         /* text to bytes, as Python 3 writes bytes in protocol 2 */
 } pickle_tag;
 
@@ -39,21 +39,23 @@ typedef struct pickle_value {
     const uint8_t *bytes;
     size_t length;
     pickle_id *items;
-    int32_t item_count, item_room;
-    bool owned; /* `bytes` is ours to free */
+    int32_t item_count, item_capacity;
+    bool owned; /* `bytes` is freed with the value */
 } pickle_value;
 
 struct pickle {
     const char *path;
     const uint8_t *bytes;
-    size_t count, at; /* `at`: the opcode being carried out */
+    size_t count, at; /* `at`: the current opcode */
     size_t next;      /* the byte read next */
     pickle_value *values;
-    int32_t value_count, value_room;
+    int32_t value_count;
+    int64_t value_capacity;
     pickle_id *stack;
-    int32_t depth, stack_room;
+    int32_t depth;
+    int64_t stack_capacity;
     pickle_id *memo; /* value + 1, 0 = never put */
-    size_t memo_room;
+    int64_t memo_capacity;
     pickle_id top;
 };
 
@@ -62,8 +64,14 @@ struct pickle {
 /* A failure that names the file and the opcode's offset. */
 fathom_status pickle_fail(const pickle *p, const char *format, ...) CORE_PRINTF(2, 3);
 
-/* The next bytes of the file, or a failure at its end: raw, a little-endian number of 1, 2 or 4 bytes, a line without
- * its end, a decimal line (a long one may end in L). */
+/* pickle.c: pushes a new value; bytes that are `owned` are freed with it, also on failure. */
+fathom_status pickle_push_new(pickle *p, pickle_kind kind, int64_t number);
+fathom_status pickle_push_bytes(pickle *p, const uint8_t *bytes, size_t length, bool owned);
+/* pickle_scalar.c: executes `op` if it pushes a number, a string or a global; else *known = false. */
+fathom_status pickle_scalar(pickle *p, uint8_t op, bool *known);
+
+/* pickle_lex.c: the next bytes of the file, or a failure at its end: raw, a little-endian number of 1, 2 or 4 bytes, a
+ * line without its end, a decimal line (a long one may end in L). */
 fathom_status pickle_take(pickle *p, const uint8_t **bytes, size_t count);
 fathom_status pickle_take_number(pickle *p, uint32_t *number, size_t size);
 fathom_status pickle_take_line(pickle *p, const uint8_t **line, size_t *length);

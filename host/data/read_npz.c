@@ -15,18 +15,19 @@
 
 #include "core/json.h"
 #include "data/internal.h"
+#include "data/locate.h"
 #include "data/npz.h"
-#include "data/rows.h"
+#include "data/row_builder.h"
 
-/* Row starts must begin at 0, never fall and end at the number of entries. */
-static fathom_status check_offsets(const npz_file *file, const char *name, const int64_t *offsets, int64_t rows,
+/* indptr must start at 0, never decrease and end at the number of entries. */
+static fathom_status check_offsets(const npz_file *file, const char *name, const int64_t *indptr, int64_t rows,
                                    int64_t entries) {
-    if (offsets[0] != 0 || offsets[rows] != entries)
+    if (indptr[0] != 0 || indptr[rows] != entries)
         return fail(FATHOM_DATA,
                     "%s: member %s: runs from %" PRId64 " to %" PRId64 ", but there are %" PRId64 " entries",
-                    npz_path(file), name, offsets[0], offsets[rows], entries);
+                    npz_path(file), name, indptr[0], indptr[rows], entries);
     for (int64_t r = 0; r < rows; r++)
-        if (offsets[r + 1] < offsets[r])
+        if (indptr[r + 1] < indptr[r])
             return fail(FATHOM_DATA, "%s: member %s: falls at element %" PRId64, npz_path(file), name, r + 1);
     return FATHOM_OK;
 }
@@ -50,47 +51,47 @@ static fathom_status read_shape(int64_t shape[2], npz_file *file, const char *na
     return status;
 }
 
-/* Expands row starts and columns to the list of edges; entries of weight 0 are none. */
-static fathom_status expand(data_draft *draft, const int64_t *offsets, const float *weights, int32_t *columns,
+/* Expands indptr and indices to an edge list; entries of weight 0 are no edges. */
+static fathom_status expand(data_builder *builder, const int64_t *indptr, const float *weights, int32_t *indices,
                             int64_t nodes, int64_t entries) {
-    data_edges *edges = &draft->edges;
+    data_edges *edges = &builder->edges;
     TRY(mem_new(&edges->from, entries, 1, sizeof *edges->from, "edge list"));
     TRY(mem_new(&edges->to, entries, 1, sizeof *edges->to, "edge list"));
-    edges->room = entries;
+    edges->capacity = entries;
     bool weighted = false;
     for (int64_t r = 0; r < nodes; r++)
-        for (int64_t e = offsets[r]; e < offsets[r + 1]; e++) {
+        for (int64_t e = indptr[r]; e < indptr[r + 1]; e++) {
             weighted = weighted || (weights && weights[e] != 0 && weights[e] != 1);
             if (weights && weights[e] == 0)
                 continue;
             edges->from[edges->count] = (int32_t)r;
-            edges->to[edges->count++] = columns[e];
+            edges->to[edges->count++] = indices[e];
         }
-    return weighted ? data_note(draft->set, "edge weights are not used: every edge counts the same") : FATHOM_OK;
+    return weighted ? data_note(builder->set, "edge weights are not used: every edge counts the same") : FATHOM_OK;
 }
 
-static fathom_status read_graph(data_draft *draft, npz_file *file) {
+static fathom_status read_graph(data_builder *builder, npz_file *file) {
     fathom_status status;
-    int64_t shape[2], *offsets = NULL, count, entries, rows, cols;
-    int32_t *columns = NULL;
+    int64_t shape[2], *indptr = NULL, count, entries, rows, cols;
+    int32_t *indices = NULL;
     float *weights = NULL;
     TRY(read_shape(shape, file, "adj_shape"));
     if (shape[0] != shape[1] || shape[0] < 1)
         return fail(FATHOM_DATA, "%s: member adj_shape: %" PRId64 " x %" PRId64 " is not the shape of a graph",
                     npz_path(file), shape[0], shape[1]);
-    TRY_OUT(npz_int64(&offsets, &count, file, "adj_indptr", 0, INT64_MAX));
+    TRY_OUT(npz_int64(&indptr, &count, file, "adj_indptr", 0, INT64_MAX));
     TRY_OUT(check_length(file, "adj_indptr", count, shape[0] + 1));
-    TRY_OUT(npz_int32(&columns, &entries, file, "adj_indices", 0, shape[0] - 1));
-    TRY_OUT(check_offsets(file, "adj_indptr", offsets, shape[0], entries));
+    TRY_OUT(npz_int32(&indices, &entries, file, "adj_indices", 0, shape[0] - 1));
+    TRY_OUT(check_offsets(file, "adj_indptr", indptr, shape[0], entries));
     if (npz_has(file, "adj_data")) {
         TRY_OUT(npz_float(&weights, &rows, &cols, file, "adj_data"));
         TRY_OUT(check_length(file, "adj_data", rows * cols, entries));
     }
-    draft->set->graph.nodes = (int32_t)shape[0];
-    TRY_OUT(expand(draft, offsets, weights, columns, shape[0], entries));
+    builder->set->graph.nodes = (int32_t)shape[0];
+    TRY_OUT(expand(builder, indptr, weights, indices, shape[0], entries));
 out:
-    mem_free(offsets);
-    mem_free(columns);
+    mem_free(indptr);
+    mem_free(indices);
     mem_free(weights);
     return status;
 }
@@ -103,10 +104,10 @@ static fathom_status read_sparse(data_features *f, npz_file *file, int32_t nodes
                     shape[0], nodes);
     f->rows = nodes;
     f->cols = (int32_t)shape[1];
-    TRY(npz_int64(&f->offsets, &count, file, "attr_indptr", 0, INT64_MAX));
+    TRY(npz_int64(&f->indptr, &count, file, "attr_indptr", 0, INT64_MAX));
     TRY(check_length(file, "attr_indptr", count, (int64_t)nodes + 1));
-    TRY(npz_int32(&f->columns, &entries, file, "attr_indices", 0, shape[1] - 1));
-    TRY(check_offsets(file, "attr_indptr", f->offsets, nodes, entries));
+    TRY(npz_int32(&f->indices, &entries, file, "attr_indices", 0, shape[1] - 1));
+    TRY(check_offsets(file, "attr_indptr", f->indptr, nodes, entries));
     TRY(npz_float(&f->values, &rows, &cols, file, "attr_data"));
     TRY(check_length(file, "attr_data", rows * cols, entries));
     f->nonzeros = entries;
@@ -174,7 +175,7 @@ static fathom_status read_labels(data_set *set, npz_file *file) {
     return FATHOM_OK;
 }
 
-/* As many as there are labels, else the largest node number decides. */
+/* The number of labels, else the largest node number + 1. */
 static fathom_status nodes_without_features(int32_t *nodes, npz_file *file, int64_t largest, int64_t edges) {
     npy_array labels;
     const char *name = labels_name(file);
@@ -187,17 +188,17 @@ static fathom_status nodes_without_features(int32_t *nodes, npz_file *file, int6
     return FATHOM_OK;
 }
 
-/* edge_index [2, edges]; the number of nodes is that of the rows of x or y, else the largest id tells. */
-static fathom_status read_edge_index(data_draft *draft, npz_file *file) {
-    data_edges *edges = &draft->edges;
-    data_set *set = draft->set;
+/* edge_index [2, edges]; the number of nodes is the rows of x or y, else the largest id + 1. */
+static fathom_status read_edge_index(data_builder *builder, npz_file *file) {
+    data_edges *edges = &builder->edges;
+    data_set *set = builder->set;
     int64_t rows, cols, largest = -1;
     TRY(npz_int32_table(&edges->from, &rows, &cols, file, "edge_index", 0, DATA_NODES_MAX - 1));
     if (rows != 2)
         return fail(FATHOM_DATA, "%s: member edge_index: %" PRId64 " rows, two are wanted", npz_path(file), rows);
     TRY(mem_new(&edges->to, cols, 1, sizeof *edges->to, "edge list"));
     memcpy(edges->to, edges->from + cols, (size_t)cols * sizeof *edges->to);
-    edges->count = edges->room = cols;
+    edges->count = edges->capacity = cols;
     for (int64_t e = 0; e < 2 * cols; e++)
         largest = edges->from[e] > largest ? edges->from[e] : largest;
     if (npz_has(file, "x")) {
@@ -218,9 +219,9 @@ static fathom_status read_edge_index(data_draft *draft, npz_file *file) {
     return FATHOM_OK;
 }
 
-static fathom_status read_csr(data_draft *draft, npz_file *file) {
-    data_set *set = draft->set;
-    TRY(read_graph(draft, file));
+static fathom_status read_csr(data_builder *builder, npz_file *file) {
+    data_set *set = builder->set;
+    TRY(read_graph(builder, file));
     if (npz_has(file, "attr_indptr"))
         return read_sparse(&set->features, file, set->graph.nodes);
     if (npz_has(file, "attr_matrix") || npz_has(file, "x"))
@@ -228,32 +229,44 @@ static fathom_status read_csr(data_draft *draft, npz_file *file) {
     return data_features_empty(&set->features, set->graph.nodes);
 }
 
-static fathom_status read_all(data_draft *draft, npz_file *file) {
-    data_set *set = draft->set;
+static fathom_status read_all(data_builder *builder, npz_file *file) {
+    data_set *set = builder->set;
     TRY(data_copy_text(&set->layout, "npz"));
     bool csr = npz_has(file, "adj_indptr");
     if (!csr && !npz_has(file, "edge_index"))
         return fail(FATHOM_DATA, "%s: holds no graph: member adj_indptr is missing (see docs/data-layouts.md)",
                     npz_path(file));
-    TRY(csr ? read_csr(draft, file) : read_edge_index(draft, file));
+    TRY(csr ? read_csr(builder, file) : read_edge_index(builder, file));
     TRY(read_labels(set, file));
     TRY(read_own_split(set, file));
     TRY(read_about(set, file));
     return data_note_unused(set, file);
 }
 
-fathom_status data_read_npz(data_draft *draft, const char *path) {
+fathom_status data_read_npz_file(data_builder *builder, const char *path) {
     npz_file *file;
     TRY(npz_open(&file, path));
-    fathom_status status = read_all(draft, file);
+    fathom_status status = read_all(builder, file);
     npz_close(file);
     return status;
 }
 
-fathom_status data_read_npz_bytes(data_draft *draft, const char *path, const void *bytes, size_t count) {
+fathom_status data_read_npz_bytes(data_builder *builder, const char *path, const void *bytes, size_t count) {
     npz_file *file;
     TRY(npz_open_bytes(&file, path, bytes, count));
-    fathom_status status = read_all(draft, file);
+    fathom_status status = read_all(builder, file);
     npz_close(file);
     return status;
+}
+
+fathom_status data_read_npz(data_builder *builder, const data_source *source, const data_options *options) {
+    (void)options;
+    return data_read_npz_file(builder, source->path);
+}
+
+fathom_status data_read_embedded(data_builder *builder, const data_source *source, const data_options *options) {
+    (void)options;
+    size_t count;
+    const void *bytes = data_embedded(&count, source->name);
+    return data_read_npz_bytes(builder, source->name, bytes, count);
 }

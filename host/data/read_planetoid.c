@@ -9,7 +9,8 @@
 
 #include "core/file.h"
 #include "data/internal.h"
-#include "data/lines.h"
+#include "data/line_reader.h"
+#include "data/locate.h"
 #include "data/pickle.h"
 
 #define FILE_MAX ((size_t)1 << 30)
@@ -29,7 +30,7 @@ typedef struct planetoid {
     planetoid_file files[FILES];
     pickle_matrix x, tx, allx;
     pickle_ndarray y, ty, ally;
-    int32_t *test; /* test.index as it stands */
+    int32_t *test; /* test.index in file order */
     int64_t test_count;
     char *test_path;
 } planetoid;
@@ -53,25 +54,21 @@ static void close_all(planetoid *p) {
 
 static fathom_status read_test_index(planetoid *p) {
     fathom_status status;
-    data_lines *lines = NULL;
+    line_reader *reader = NULL;
     data_line line;
-    int64_t room = 0, node;
-    TRY(data_lines_open(&lines, p->test_path));
-    while ((status = data_lines_next(&line, lines)) == FATHOM_OK && line.text) {
+    int64_t capacity = 0, node;
+    TRY(line_reader_open(&reader, p->test_path));
+    while ((status = line_reader_next(&line, reader)) == FATHOM_OK && line.text) {
         const char *at = line.text;
         if (!data_parse_int(&node, &at, line.end) || at != line.end || node < 0 || node >= DATA_NODES_MAX) {
-            status = data_lines_fail(lines, "is not a node number");
+            status = line_reader_fail(reader, "is not a node number");
             break;
         }
-        if (p->test_count == room) {
-            int64_t larger = room ? room * 2 : 1024;
-            TRY_OUT(mem_grow(&p->test, room, larger, sizeof *p->test, "test index"));
-            room = larger;
-        }
+        TRY_OUT(mem_reserve(&p->test, &capacity, p->test_count + 1, sizeof *p->test, "test index"));
         p->test[p->test_count++] = (int32_t)node;
     }
 out:
-    data_lines_close(lines);
+    line_reader_close(reader);
     return status;
 }
 
@@ -115,14 +112,14 @@ static fathom_status check_shapes(const planetoid *p) {
     return FATHOM_OK;
 }
 
-/* Every test node once and behind allx; *nodes = how many nodes there are then. */
+/* Every test node appears once and comes after allx; *nodes = their total. */
 static fathom_status check_test(const planetoid *p, int32_t *nodes) {
     uint8_t *seen;
     int32_t count = (int32_t)p->allx.rows;
     for (int64_t i = 0; i < p->test_count; i++) {
         if (p->test[i] < p->allx.rows || p->test[i] > p->allx.rows + 16 * (p->test_count + 16))
             return fail(FATHOM_DATA,
-                        "%s: line %" PRId64 ": node %" PRId32 " is not behind the %" PRId64 " nodes of allx",
+                        "%s: line %" PRId64 ": node %" PRId32 " is not after the %" PRId64 " nodes of allx",
                         p->test_path, i + 1, p->test[i], p->allx.rows);
         if (p->test[i] >= count)
             count = p->test[i] + 1;
@@ -131,7 +128,7 @@ static fathom_status check_test(const planetoid *p, int32_t *nodes) {
     fathom_status status = FATHOM_OK;
     for (int64_t i = 0; i < p->test_count && status == FATHOM_OK; i++) {
         if (seen[p->test[i]])
-            status = fail(FATHOM_DATA, "%s: line %" PRId64 ": node %" PRId32 " stands here twice", p->test_path, i + 1,
+            status = fail(FATHOM_DATA, "%s: line %" PRId64 ": node %" PRId32 " appears twice", p->test_path, i + 1,
                           p->test[i]);
         seen[p->test[i]] = 1;
     }
@@ -140,29 +137,29 @@ static fathom_status check_test(const planetoid *p, int32_t *nodes) {
     return status;
 }
 
-/* One pickled CSR as host arrays, row starts checked. */
+/* One pickled CSR as host arrays, indptr checked. */
 static fathom_status take_matrix(data_features *f, const planetoid *p, int which, const pickle_matrix *m) {
     const char *path = p->files[which].path;
-    npy_memory offsets = {m->offsets.bytes, (size_t)m->offsets.array.count * (size_t)m->offsets.array.type.size};
-    npy_memory columns = {m->columns.bytes, (size_t)m->columns.array.count * (size_t)m->columns.array.type.size};
+    npy_memory indptr = {m->indptr.bytes, (size_t)m->indptr.array.count * (size_t)m->indptr.array.type.size};
+    npy_memory indices = {m->indices.bytes, (size_t)m->indices.array.count * (size_t)m->indices.array.type.size};
     npy_memory values = {m->values.bytes, (size_t)m->values.array.count * (size_t)m->values.array.type.size};
-    npy_source from_offsets = npy_from_memory(&offsets), from_columns = npy_from_memory(&columns),
+    npy_source from_offsets = npy_from_memory(&indptr), from_columns = npy_from_memory(&indices),
                from_values = npy_from_memory(&values);
-    const int64_t entries = m->columns.array.count;
-    if (m->offsets.array.count != m->rows + 1 || m->values.array.count != entries)
+    const int64_t entries = m->indices.array.count;
+    if (m->indptr.array.count != m->rows + 1 || m->values.array.count != entries)
         return fail(FATHOM_DATA, "%s: the parts of the CSR matrix do not fit together", path);
     f->rows = (int32_t)m->rows;
     f->cols = (int32_t)m->cols;
     f->nonzeros = entries;
-    TRY(mem_new(&f->offsets, m->rows + 1, 1, sizeof *f->offsets, "features"));
-    TRY(mem_new(&f->columns, entries, 1, sizeof *f->columns, "features"));
+    TRY(mem_new(&f->indptr, m->rows + 1, 1, sizeof *f->indptr, "features"));
+    TRY(mem_new(&f->indices, entries, 1, sizeof *f->indices, "features"));
     TRY(mem_new(&f->values, entries, 1, sizeof *f->values, "features"));
     fathom_status status;
-    TRY_OUT(npy_read_int64(f->offsets, &from_offsets, &m->offsets.array, 0, entries));
-    TRY_OUT(npy_read_int32(f->columns, &from_columns, &m->columns.array, 0, m->cols - 1));
+    TRY_OUT(npy_read_int64(f->indptr, &from_offsets, &m->indptr.array, 0, entries));
+    TRY_OUT(npy_read_int32(f->indices, &from_columns, &m->indices.array, 0, m->cols - 1));
     TRY_OUT(npy_read_float(f->values, &from_values, &m->values.array));
     for (int64_t r = 0; r < m->rows; r++)
-        if (f->offsets[r] > f->offsets[r + 1] || f->offsets[0] != 0 || f->offsets[m->rows] != entries) {
+        if (f->indptr[r] > f->indptr[r + 1] || f->indptr[0] != 0 || f->indptr[m->rows] != entries) {
             status = fail(FATHOM_DATA, "row starts of the CSR matrix are not in order at row %" PRId64, r);
             break;
         }
@@ -176,8 +173,8 @@ static fathom_status merge(data_features *all, const planetoid *p, const data_fe
     int64_t entries = first->nonzeros + test->nonzeros, to = 0;
     int32_t *row_of = NULL;
     *all = (data_features){.rows = nodes, .cols = first->cols, .nonzeros = entries};
-    TRY(mem_new(&all->offsets, (size_t)nodes + 1, 1, sizeof *all->offsets, "features"));
-    TRY(mem_new(&all->columns, entries, 1, sizeof *all->columns, "features"));
+    TRY(mem_new(&all->indptr, (size_t)nodes + 1, 1, sizeof *all->indptr, "features"));
+    TRY(mem_new(&all->indices, entries, 1, sizeof *all->indices, "features"));
     TRY(mem_new(&all->values, entries, 1, sizeof *all->values, "features"));
     TRY(mem_new(&row_of, nodes, 1, sizeof *row_of, "test rows"));
     for (int64_t i = 0; i < p->test_count; i++)
@@ -186,12 +183,12 @@ static fathom_status merge(data_features *all, const planetoid *p, const data_fe
         const data_features *from = v < first->rows ? first : test;
         int32_t row = v < first->rows ? v : row_of[v] - 1;
         if (row >= 0) {
-            int64_t begin = from->offsets[row], length = from->offsets[row + 1] - begin;
-            memcpy(all->columns + to, from->columns + begin, (size_t)length * sizeof *all->columns);
+            int64_t begin = from->indptr[row], length = from->indptr[row + 1] - begin;
+            memcpy(all->indices + to, from->indices + begin, (size_t)length * sizeof *all->indices);
             memcpy(all->values + to, from->values + begin, (size_t)length * sizeof *all->values);
             to += length;
         }
-        all->offsets[v + 1] = to;
+        all->indptr[v + 1] = to;
     }
     mem_free(row_of);
     return FATHOM_OK;
@@ -254,29 +251,31 @@ static fathom_status take_split(data_set *set, const planetoid *p) {
 }
 
 typedef struct edge_taker {
-    data_draft *draft;
+    data_builder *builder;
     const char *path;
 } edge_taker;
 
 static fathom_status take_edge(void *user, int64_t key, int64_t item) {
     edge_taker *taker = user;
-    const int32_t nodes = taker->draft->set->graph.nodes;
+    const int32_t nodes = taker->builder->set->graph.nodes;
     bool none = item == PICKLE_NO_ITEM;
     if (key < 0 || key >= nodes || (!none && (item < 0 || item >= nodes)))
         return fail(FATHOM_DATA, "%s: edge %" PRId64 " - %" PRId64 " names a node outside 0..%" PRId32, taker->path,
                     key, item, nodes - 1);
-    return none ? FATHOM_OK : data_edges_add(&taker->draft->edges, (int32_t)key, (int32_t)item);
+    return none ? FATHOM_OK : data_edges_add(&taker->builder->edges, (int32_t)key, (int32_t)item);
 }
 
-fathom_status data_read_planetoid(data_draft *draft, const char *folder, const char *name) {
+fathom_status data_read_planetoid(data_builder *builder, const data_source *source, const data_options *options) {
+    (void)options;
+    const char *folder = source->path, *name = source->name;
     fathom_status status;
     planetoid p = {0};
-    data_set *set = draft->set;
+    data_set *set = builder->set;
     TRY_OUT(data_copy_text(&set->layout, "planetoid"));
     TRY_OUT(open_all(&p, folder, name));
     TRY_OUT(check_shapes(&p));
     TRY_OUT(check_test(&p, &set->graph.nodes));
-    edge_taker taker = {draft, p.files[GRAPH].path};
+    edge_taker taker = {builder, p.files[GRAPH].path};
     TRY_OUT(pickle_each(p.files[GRAPH].read, pickle_top(p.files[GRAPH].read), take_edge, &taker));
     TRY_OUT(take_features(set, &p));
     set->classes = (int32_t)p.ally.array.shape[1];

@@ -1,4 +1,4 @@
-/* save_names.c - what the numbers of nodes and classes stand for, as csv beside what was written. */
+/* save_names.c - the names of nodes and classes as csv files next to an output. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/file.h"
 #include "data/internal.h"
 
-#define LINE_REST 16 /* number, comma, quotes, end of line */
+#define LINE_REST 16 /* bytes for number, comma, quotes, end of line */
 
 void data_name_list_free(data_name_list *list) {
     mem_free(list->starts);

@@ -1,7 +1,7 @@
 /* save_npz.c - a set as one .npz in fathom's layout: the members read_npz.c reads, loadable by numpy without pickles.
  *
- * An .npz is a zip archive. It is written from its first byte to its last, so that it can go into a pipe, and always
- * with the 64-bit fields of the format: there is one form for every size. */
+ * An .npz is a zip archive. It is written sequentially, so that it can go into a pipe, and always with zip64
+ * fields: one form for every size. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "data/internal.h"
 
 #define MEMBERS_MAX 16
-#define RECORD_MAX 256 /* bytes of a record of the archive, with a name and the 64-bit fields */
-#define VERSION 45     /* of the format, the first with 64-bit fields */
+#define RECORD_MAX 256 /* bytes of a record of the archive, with its name and zip64 fields */
+#define VERSION 45     /* of the format: the first with zip64 */
 #define DATE 0x21      /* 1980-01-01: the same content, the same bytes */
 #define IN_64 0xFFFFFFFF
 #define STORED 0
@@ -39,14 +39,14 @@ static fathom_status write_bytes(npz_writer *w, const void *bytes, size_t count)
     return file_write(&w->file, bytes, count);
 }
 
-/* Appends the low bytes of `value`, the lowest first. */
+/* Appends `value` in `size` bytes, little-endian. */
 static uint8_t *put(uint8_t *to, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++)
         *to++ = (uint8_t)(value >> 8 * i);
     return to;
 }
 
-/* What the record before a member and its entry in the directory have in common. */
+/* Fields shared by the local header of a member and its entry in the central directory. */
 static uint8_t *put_member(uint8_t *to, const npz_member *m, unsigned extra) {
     to = put(to, VERSION, 2);
     to = put(to, 0, 2); /* flags */
@@ -69,7 +69,7 @@ static fathom_status write_head(npz_writer *w, npz_member *m) {
     uint8_t record[RECORD_MAX], *end = put(record, 0x04034b50, 4);
     m->place = w->place;
     end = put_name(put_member(end, m, 20), m);
-    end = put(put(end, 1, 2), 16, 2); /* the 64-bit fields */
+    end = put(put(end, 1, 2), 16, 2); /* zip64 */
     end = put(put(end, m->bytes, 8), m->packed, 8);
     return write_bytes(w, record, (size_t)(end - record));
 }
@@ -84,7 +84,7 @@ static fathom_status write_entry(npz_writer *w, const npz_member *m) {
     return write_bytes(w, record, (size_t)(end - record));
 }
 
-/* The directory, and where it is: once in 64-bit fields, once as short archives have it. */
+/* The central directory and its end records, zip64 and classic. */
 static fathom_status write_directory(npz_writer *w) {
     uint8_t record[RECORD_MAX], *end;
     uint64_t place = w->place;
@@ -107,7 +107,7 @@ static fathom_status write_directory(npz_writer *w) {
 static fathom_status deflate_pieces(uint8_t **packed, size_t *bytes, file_piece pieces[2]) {
     z_stream z = {0};
     size_t count = pieces[0].count + pieces[1].count;
-    int level = count < DEFLATE_BEST_MAX ? 6 : 1; /* row starts take seconds at level 6 */
+    int level = count < DEFLATE_BEST_MAX ? 6 : 1; /* indptr of large graphs takes seconds at level 6 */
     *packed = NULL;
     if (deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return fail(FATHOM_MEMORY, "zlib cannot be started");
@@ -126,11 +126,11 @@ static fathom_status deflate_pieces(uint8_t **packed, size_t *bytes, file_piece 
     return status;
 }
 
-/* Integers are deflated; dense floats and large members are stored: they shrink little or slowly, and load many times
- * faster so. */
+/* Integers are deflated; dense floats and large members are stored: they compress little or slowly, and load many times
+ * faster uncompressed. */
 static fathom_status add_member(npz_writer *w, const char *name, const char *type, const void *values, int64_t rows,
                                 int64_t cols, size_t size, bool deflate_it) {
-    char header[NPY_HEADER_ROOM];
+    char header[NPY_HEADER_SIZE];
     size_t length = npy_make_header(header, type, rows, cols), count = (size_t)rows * (size_t)(cols < 0 ? 1 : cols);
     file_piece pieces[2] = {{header, length}, {values, count * size}};
     npz_member *m = &w->members[w->count++];
@@ -160,8 +160,8 @@ out:
 static fathom_status add_features(npz_writer *w, const data_features *f, const int64_t shape[2]) {
     if (f->dense)
         return add_member(w, "attr_matrix", "<f4", f->values, f->rows, f->cols, sizeof(float), false);
-    TRY(add_member(w, "attr_indptr", "<i8", f->offsets, (int64_t)f->rows + 1, -1, sizeof(int64_t), true));
-    TRY(add_member(w, "attr_indices", "<i4", f->columns, f->nonzeros, -1, sizeof(int32_t), true));
+    TRY(add_member(w, "attr_indptr", "<i8", f->indptr, (int64_t)f->rows + 1, -1, sizeof(int64_t), true));
+    TRY(add_member(w, "attr_indices", "<i4", f->indices, f->nonzeros, -1, sizeof(int32_t), true));
     TRY(add_member(w, "attr_data", "<f4", f->values, f->nonzeros, -1, sizeof(float), true));
     return add_member(w, "attr_shape", "<i8", shape, 2, -1, sizeof(int64_t), true);
 }
@@ -175,8 +175,8 @@ static fathom_status add_all(npz_writer *w, const data_set *set, const pieces *p
     const data_graph *g = &set->graph;
     const data_split *split = set->split.name ? &set->split : &set->own_split;
     TRY(add_member(w, "about", "|u1", p->about, (int64_t)strlen(p->about), -1, 1, true));
-    TRY(add_member(w, "adj_indptr", "<i8", g->offsets, (int64_t)g->nodes + 1, -1, sizeof(int64_t), true));
-    TRY(add_member(w, "adj_indices", "<i4", g->columns, 2 * g->edges, -1, sizeof(int32_t), true));
+    TRY(add_member(w, "adj_indptr", "<i8", g->indptr, (int64_t)g->nodes + 1, -1, sizeof(int64_t), true));
+    TRY(add_member(w, "adj_indices", "<i4", g->indices, 2 * g->edges, -1, sizeof(int32_t), true));
     TRY(add_member(w, "adj_shape", "<i8", p->adj_shape, 2, -1, sizeof(int64_t), true));
     TRY(add_features(w, &set->features, p->attr_shape));
     TRY(add_member(w, "labels", "<i4", set->labels, g->nodes, -1, sizeof(int32_t), true));
@@ -191,7 +191,7 @@ static fathom_status add_all(npz_writer *w, const data_set *set, const pieces *p
 static fathom_status make_about(char **about, const data_set *set) {
     struct json *doc = NULL;
     if (set->about)
-        return mem_text(about, set->about);
+        return mem_strdup(about, set->about);
     TRY(json_new(&doc));
     json_text(doc, "name", set->name);
     json_text(doc, "from", set->layout);

@@ -1,4 +1,4 @@
-/* save_ogb.c - a set as an OGB node-property folder of gzip csv tables, as the benchmark of the readers wants it. */
+/* save_ogb.c - a set as an OGB node-property folder of gzip csv tables, for the benchmark of the readers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/c_locale.h"
 #include "core/file.h"
-#include "core/plain.h"
 #include "data/internal.h"
 
 #define LINE_ROOM (1 << 16)
@@ -85,9 +85,9 @@ static fathom_status save_edges(const data_set *set, const char *folder) {
     gz_table *t;
     TRY(open_table(&t, folder, "edge"));
     for (int32_t u = 0; u < set->graph.nodes; u++)
-        for (int64_t e = set->graph.offsets[u]; e < set->graph.offsets[u + 1]; e++)
-            if (u < set->graph.columns[e])
-                put(t, "%" PRId32 ",%" PRId32 "\n", u, set->graph.columns[e]);
+        for (int64_t e = set->graph.indptr[u]; e < set->graph.indptr[u + 1]; e++)
+            if (u < set->graph.indices[e])
+                put(t, "%" PRId32 ",%" PRId32 "\n", u, set->graph.indices[e]);
     return close_table(t);
 }
 
@@ -97,16 +97,16 @@ static fathom_status save_features(const data_set *set, const char *folder) {
     if (f->cols == 0)
         return FATHOM_OK;
     TRY(open_table(&t, folder, "node-feat"));
-    locale_t before = plain_enter();
+    locale_t before = c_locale_enter();
     for (int32_t v = 0; v < f->rows; v++) {
-        int64_t e = f->dense ? 0 : f->offsets[v];
+        int64_t e = f->dense ? 0 : f->indptr[v];
         for (int32_t c = 0; c < f->cols; c++) {
-            bool here = !f->dense && e < f->offsets[v + 1] && f->columns[e] == c;
+            bool here = !f->dense && e < f->indptr[v + 1] && f->indices[e] == c;
             float value = f->dense ? f->values[(int64_t)v * f->cols + c] : here ? f->values[e++] : 0.0f;
             put(t, c + 1 < f->cols ? "%.9g," : "%.9g\n", (double)value);
         }
     }
-    plain_leave(before);
+    c_locale_leave(before);
     return close_table(t);
 }
 

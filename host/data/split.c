@@ -21,7 +21,7 @@ void data_split_free(data_split *split) {
 
 fathom_status data_split_new(data_split *split, const char *name, int64_t train, int64_t val, int64_t test) {
     *split = (data_split){.train_count = (int32_t)train, .val_count = (int32_t)val, .test_count = (int32_t)test};
-    TRY(mem_text(&split->name, name));
+    TRY(mem_strdup(&split->name, name));
     TRY(mem_new(&split->train, train, 1, sizeof *split->train, "training nodes"));
     TRY(mem_new(&split->val, val, 1, sizeof *split->val, "validation nodes"));
     return mem_new(&split->test, test, 1, sizeof *split->test, "test nodes");
@@ -48,7 +48,7 @@ static fathom_status check_list(uint8_t *seen, const int32_t *list, int32_t coun
         if (v < 0 || v >= nodes)
             return fail(FATHOM_DATA, "%s: %s node %" PRId32 " is outside 0..%" PRId32, where, what, v, nodes - 1);
         if (seen[v])
-            return fail(FATHOM_DATA, "%s: node %" PRId32 " stands in the split twice", where, v);
+            return fail(FATHOM_DATA, "%s: node %" PRId32 " appears twice in the split", where, v);
         if (!labels || labels[v] < 0)
             return fail(FATHOM_DATA, "%s: %s node %" PRId32 " has no label", where, what, v);
         seen[v] = 1;
@@ -88,7 +88,7 @@ static fathom_status by_class(class_list *list, const data_set *set) {
     return FATHOM_OK;
 }
 
-/* How many of a class's `size` nodes train and validate. */
+/* Numbers of training and validation nodes of a class. */
 typedef struct split_share {
     bool fraction;
     double train, val; /* counts, or fractions */
@@ -103,7 +103,7 @@ static fathom_status cut(int32_t *train, int32_t *val, data_set *set, const spli
     }
     *train = (int32_t)share->train;
     *val = (int32_t)share->val;
-    if (size == 0) { /* a class nobody belongs to asks for nothing */
+    if (size == 0) { /* an empty class needs no nodes */
         *train = *val = 0;
         return FATHOM_OK;
     }
@@ -164,7 +164,7 @@ static fathom_status copy_split(data_split *to, const data_split *from) {
     return FATHOM_OK;
 }
 
-/* "T,V" and nothing behind it. */
+/* "T,V" and nothing after it. */
 static bool two_numbers(double *a, double *b, const char *text) {
     char *end;
     *a = strtod(text, &end);
@@ -206,7 +206,7 @@ static fathom_status make(data_split *split, data_set *set, const char *text, ui
         text = default_split(set);
     if (strcmp(text, "public") == 0) {
         if (!set->own_split.name)
-            return fail(FATHOM_DATA, "%s: brings no split of its own; use --split random:T,V or a file", set->name);
+            return fail(FATHOM_DATA, "%s: has no split of its own; use --split random:T,V or a file", set->name);
         return copy_split(split, &set->own_split);
     }
     if (strncmp(text, "random:", 7) == 0 || strncmp(text, "fraction:", 9) == 0) {
@@ -221,7 +221,7 @@ static fathom_status make(data_split *split, data_set *set, const char *text, ui
     return data_split_read(split, set, text);
 }
 
-/* Two splits have the same digest when they list the same nodes in the same order, wherever they came from. */
+/* Two splits have the same digest when they list the same nodes in the same order, from whatever source. */
 static void make_digest(data_split *split) {
     const int32_t counts[] = {split->train_count, split->val_count, split->test_count};
     digest_state state;

@@ -51,7 +51,7 @@ static fathom_status take_list(int32_t **list, int32_t *count, const cJSON *arra
     return FATHOM_OK;
 }
 
-/* KEY, or KEY_mask where there is none; not both, for one of them would not be used. */
+/* KEY, else KEY_mask; both are an error, since one would be ignored. */
 static fathom_status take_part(int32_t **list, int32_t *count, const cJSON *json, const char *key, const char *path,
                                int32_t nodes) {
     char mask_key[16];
@@ -111,6 +111,6 @@ fathom_status data_split_read(data_split *split, data_set *set, const char *path
         return fail(FATHOM_DATA, "--split %s: is neither public, random:T,V, fraction:T,V nor a file", path);
     TRY(read_limit_begin());
     TRY(read_limit_end(npz ? read_npz(split, set, path) : read_json(split, path, set->graph.nodes), path));
-    TRY(mem_text(&split->name, path));
+    TRY(mem_strdup(&split->name, path));
     return data_split_check(split, path, set->graph.nodes, set->labels);
 }

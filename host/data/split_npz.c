@@ -32,7 +32,7 @@ static fathom_status check_mask(const npz_file *file, const char *name, const np
     return FATHOM_OK;
 }
 
-/* One member as a list of nodes. Booleans are a mask whatever the name is, and *_mask is one whatever the type is. */
+/* One member as a list of nodes. Booleans are a mask under any name, and *_mask is one of any type. */
 static fathom_status read_nodes(int32_t **list, int32_t *count, npz_file *file, const char *name, int32_t nodes,
                                 bool mask) {
     npy_array array;

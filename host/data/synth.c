@@ -1,8 +1,8 @@
-/* synth.c - made graphs for benchmarks and tests: a stochastic block model, and recursive-matrix graphs with hubs.
+/* synth.c - synthetic graphs for benchmarks and tests: a stochastic block model, and R-MAT graphs with hubs.
  *
  * The class of node v is v mod C, so an end point is moved into or out of a class by changing its remainder alone,
- * which keeps the degrees as drawn. Only whole numbers and exact float steps: the same seed gives the same set
- * everywhere. */
+ * which keeps the degrees as drawn. Only integers and exact float steps: the same seed gives the same set on
+ * every machine. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static bool add_key(edge_set *set, uint64_t key) {
     }
 }
 
-/* One end point pair of a recursive matrix: at each bit one of four quarters, .57, .19, .19, .05 (Chakrabarti 2004),
+/* One edge of R-MAT: at each bit one of four quadrants, .57, .19, .19, .05 (Chakrabarti 2004),
  * from 16 bits: .57 is 37356, .76 is 49807, .95 is 62259. */
 static void draw_rmat(random_source *source, int bits, uint32_t *u, uint32_t *v) {
     uint32_t word = 0;
@@ -110,7 +110,7 @@ static fathom_status draw_edges(data_edges *edges, const data_make_options *o) {
         edges->to[edges->count++] = (int32_t)v;
     }
     mem_free(set.slots);
-    edges->room = edges->count;
+    edges->capacity = edges->count;
     return status;
 }
 
@@ -155,18 +155,18 @@ static fathom_status word_features(data_features *f, const data_make_options *o)
     const int64_t words = (int64_t)(o->density * o->features + 0.5), per_node = words > 0 ? words : 1;
     const uint32_t own_below = random_threshold(o->signal), cols = (uint32_t)o->features,
                    classes = (uint32_t)o->classes;
-    TRY(mem_new(&f->offsets, (size_t)o->nodes + 1, 1, sizeof *f->offsets, "features"));
-    TRY(mem_new(&f->columns, o->nodes, per_node, sizeof *f->columns, "features"));
+    TRY(mem_new(&f->indptr, (size_t)o->nodes + 1, 1, sizeof *f->indptr, "features"));
+    TRY(mem_new(&f->indices, o->nodes, per_node, sizeof *f->indices, "features"));
     TRY(mem_new(&f->values, o->nodes, per_node, sizeof *f->values, "features"));
     f->nonzeros = o->nodes * per_node;
 #pragma omp parallel for schedule(static) if (!forked_from_threads())
     for (int32_t v = 0; v < o->nodes; v++) {
         random_source source = random_from(o->seed, RANDOM_SYNTHETIC, (uint32_t)v, DRAW_WORDS);
-        f->offsets[v + 1] = (v + 1) * per_node;
+        f->indptr[v + 1] = (v + 1) * per_node;
         for (int64_t i = v * per_node; i < (v + 1) * per_node; i++) {
             bool own = random_next(&source) < own_below;
             uint32_t word = random_below(&source, cols), home = word - word % classes + (uint32_t)v % classes;
-            f->columns[i] = (int32_t)(own && home < cols ? home : word);
+            f->indices[i] = (int32_t)(own && home < cols ? home : word);
             f->values[i] = 1;
         }
     }
@@ -186,42 +186,42 @@ static fathom_status check(const data_make_options *o) {
     return FATHOM_OK;
 }
 
-static fathom_status fill(data_draft *draft, const data_make_options *o) {
-    data_set *set = draft->set;
+static fathom_status fill(data_builder *builder, const data_make_options *o) {
+    data_set *set = builder->set;
     TRY(data_text(&set->name, "%s-%" PRId32, o->kind, o->nodes));
     TRY(data_text(&set->about,
                   "{\"name\": \"%s\", \"made\": \"%s nodes=%" PRId32 " edges=%" PRId64 " classes=%" PRId32
                   " features=%" PRId32 " homophily=%g density=%g signal=%g seed=%" PRIu64 "\"}",
                   set->name, o->kind, o->nodes, o->edges, o->classes, o->features, o->homophily, o->density, o->signal,
                   o->seed));
-    TRY(mem_text(&set->origin, "made"));
-    TRY(mem_text(&set->layout, "made"));
+    TRY(mem_strdup(&set->origin, "made"));
+    TRY(mem_strdup(&set->layout, "made"));
     set->graph.nodes = o->nodes;
     set->classes = o->classes;
     TRY(mem_new(&set->labels, o->nodes, 1, sizeof *set->labels, "labels"));
     for (int32_t v = 0; v < o->nodes; v++)
         set->labels[v] = v % o->classes;
-    TRY(draw_edges(&draft->edges, o));
+    TRY(draw_edges(&builder->edges, o));
     set->features.rows = o->nodes;
     set->features.cols = o->features;
     if (o->features == 0)
         TRY(data_features_empty(&set->features, o->nodes));
     else
         TRY(o->density >= 1 ? dense_features(&set->features, o) : word_features(&set->features, o));
-    set->binarised = o->density < 1; /* a word drawn twice is there once */
-    return data_finish(draft);
+    set->binarised = o->density < 1; /* a word drawn twice counts once */
+    return data_finalize(builder);
 }
 
 fathom_status data_make(data_set **set, const data_make_options *options) {
-    data_draft draft = {0};
+    data_builder builder = {0};
     *set = NULL;
     TRY(check(options));
-    TRY(mem_new(&draft.set, 1, 1, sizeof *draft.set, "data set"));
-    fathom_status status = fill(&draft, options);
-    data_edges_free(&draft.edges);
+    TRY(mem_new(&builder.set, 1, 1, sizeof *builder.set, "data set"));
+    fathom_status status = fill(&builder, options);
+    data_edges_free(&builder.edges);
     if (status != FATHOM_OK)
-        data_free(draft.set);
+        data_free(builder.set);
     else
-        *set = draft.set;
+        *set = builder.set;
     return status;
 }

@@ -1,19 +1,19 @@
-/* group_distance.c - distances between and inside the classes, in three definitions. C counts classes with members.
+/* group_distance.c - distances between and within classes, in three definitions. C counts the non-empty classes.
  *
- * D(a, b) is the mean distance over pairs of a row of class a and one of class b (i = i included inside a class).
+ * D(a, b) is the mean distance over pairs of a row of class a and one of class b (i = j included within a class).
  *   authors  unit rows, squared: inter = mean over a < b of D(a, b), intra = mean over c of D(c, c)
  *   paper    unit rows, Euclidean: inter = 1/(C-1)^2 sum over ordered pairs a != b = C/(C-1) times the pair mean
  *   pyg      raw rows, Euclidean: inter = 1/(C-1)^2 sum_c (mean distance of class c to all other rows);
  *            ratio = inter / (intra + 1e-5)
- * Squared distances need no pairs: with m_c the mean and V_c the mean squared distance to it of class c,
+ * Squared distances need no loop over pairs: with m_c the mean of class c and V_c its mean squared distance to m_c,
  * D(a, b) = V_a + V_b + ||m_a - m_b||^2 and D(c, c) = 2 V_c, all in double. */
 #include <math.h>
 
 #include "core/mem.h"
-#include "metrics/parts.h"
+#include "metrics/single_metrics.h"
 
 typedef struct classes {
-    int32_t count;   /* classes with members */
+    int32_t count;   /* non-empty classes */
     int32_t *labels; /* of each row: 0 to count - 1, or -1 */
     int64_t *size;   /* rows of each class, at least one */
     int64_t labelled;
@@ -42,13 +42,13 @@ static fathom_status squared_sums(classes *c, const metrics_rows *rows) {
         }
     for (int32_t a = 0; a < c->count; a++)
         for (int32_t b = 0; b < c->count; b++) {
-            double apart = 0;
+            double means = 0; /* ||m_a - m_b||^2 */
             for (int64_t j = 0; j < d; j++) {
                 double off = mean[a * d + j] - mean[b * d + j];
-                apart += off * off;
+                means += off * off;
             }
             c->sum[(int64_t)a * c->count + b] =
-                (spread[a] + spread[b] + apart) * (double)c->size[a] * (double)c->size[b];
+                (spread[a] + spread[b] + means) * (double)c->size[a] * (double)c->size[b];
         }
 out:
     mem_free(mean);
@@ -59,7 +59,7 @@ out:
 /* ---- sums of Euclidean distances, pair by pair on the device ---- */
 
 static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat x, double scale) {
-    int64_t n = rows->n, step = metrics_step(n);
+    int64_t n = rows->n, step = metrics_launch_rows(n);
     be_buf *buf = NULL;
     float *part = NULL;
     fathom_status status;
@@ -70,7 +70,8 @@ static fathom_status euclidean_sums(classes *c, const metrics_rows *rows, be_mat
     for (int64_t first = 0; first < n; first += step) {
         int64_t count = first + step < n ? step : n - first;
         be_mat out = be_view(buf, 0, count, c->count);
-        TRY_OUT(metrics_go_on(rows->stop));
+        TRY_OUT(metrics_check_stop(rows->stop));
+        /* out_ib = sum over j in class b of ||x_i - x_j|| */
         TRY_OUT(be_pair_fold(
             rows->dev,
             &(be_pair_fold_args){.out = out, .x = x, .labels = labels, .kind = BE_FOLD_EUCLID, .first = first}));
@@ -87,14 +88,15 @@ out:
 
 /* ---- the definitions ---- */
 
-static double inside(const classes *c) {
+static double intra_distance(const classes *c) {
     double sum = 0;
     for (int32_t a = 0; a < c->count; a++)
         sum += pair_mean(c, a, a);
     return sum / c->count;
 }
 
-static double between(const classes *c) { /* mean over the pairs a < b */
+/* Mean of D(a, b) over a < b. */
+static double inter_distance(const classes *c) {
     double sum = 0;
     for (int32_t a = 0; a < c->count; a++)
         for (int32_t b = a + 1; b < c->count; b++)
@@ -102,7 +104,8 @@ static double between(const classes *c) { /* mean over the pairs a < b */
     return sum / (0.5 * c->count * (c->count - 1));
 }
 
-static double to_others(const classes *c) { /* pyg: each class against all other labelled rows */
+/* 1/(C-1)^2 sum_c (mean distance of class c to all other labelled rows) */
+static double inter_distance_pyg(const classes *c) {
     double sum = 0;
     for (int32_t a = 0; a < c->count; a++) {
         double distances = 0;
@@ -114,30 +117,30 @@ static double to_others(const classes *c) { /* pyg: each class against all other
 }
 
 static double ratio_of(double inter, double intra, double both_zero) {
-    if (intra < METRICS_ZERO)
-        return inter < METRICS_ZERO ? both_zero : INFINITY;
+    if (intra < METRICS_MIN_DISTANCE)
+        return inter < METRICS_MIN_DISTANCE ? both_zero : INFINITY;
     return inter / intra;
 }
 
-static void define(metrics_values *values, const classes *c, metrics_definition definition) {
+static void apply_definition(metrics_values *values, const classes *c, metrics_definition definition) {
     double scale = c->count > 1 ? (double)c->count / (double)(c->count - 1) : NAN;
-    double intra = c->count > 0 ? inside(c) : NAN;
+    double intra = c->count > 0 ? intra_distance(c) : NAN;
     values->intra_group_distance = intra;
     if (c->count < 2)
-        return; /* one class: nothing lies between */
+        return; /* one class: inter and the ratio stay NaN */
     if (definition == METRICS_PYG) {
-        values->inter_group_distance = to_others(c);
+        values->inter_group_distance = inter_distance_pyg(c);
         values->group_distance_ratio = values->inter_group_distance / (intra + 1e-5);
         return;
     }
     double outer = definition == METRICS_PAPER ? scale : 1.0;
-    values->inter_group_distance = outer * between(c);
+    values->inter_group_distance = outer * inter_distance(c);
     values->group_distance_ratio = ratio_of(values->inter_group_distance, intra, outer);
 }
 
-/* Numbers the classes that have members 0, 1, ... in the order of their labels: a label of 65535 among four nodes costs
- * what a label of 3 does. */
-static fathom_status count_members(classes *c, const metrics_input *in) {
+/* Renumbers the non-empty classes 0, 1, ... in the order of their labels, so that memory depends on how many there are
+ * and not on the largest label. */
+static fathom_status renumber_classes(classes *c, const metrics_input *in) {
     int32_t *number = NULL;
     fathom_status status;
     TRY_OUT(mem_new(&number, in->classes, 1, sizeof *number, "class numbers"));
@@ -169,7 +172,7 @@ fathom_status metrics_group_distance(metrics_values *values, const metrics_rows 
                                      metrics_definition definition) {
     classes c = {0};
     fathom_status status;
-    TRY_OUT(count_members(&c, in));
+    TRY_OUT(renumber_classes(&c, in));
     values->empty_classes = in->classes - c.count;
     TRY_OUT(mem_new(&c.sum, c.count, c.count, sizeof *c.sum, "class distances"));
     if (definition == METRICS_AUTHORS)
@@ -178,7 +181,7 @@ fathom_status metrics_group_distance(metrics_values *values, const metrics_rows 
         TRY_OUT(euclidean_sums(&c, rows, rows->raw_dev, rows->scale));
     else if (c.count > 0)
         TRY_OUT(euclidean_sums(&c, rows, rows->unit_dev, 1));
-    define(values, &c, definition);
+    apply_definition(values, &c, definition);
 out:
     mem_free(c.labels);
     mem_free(c.size);

@@ -5,26 +5,30 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "metrics/parts.h"
+#include "metrics/single_metrics.h"
+
+_Static_assert((int)METRICS_AUTHORS == (int)FATHOM_DEFINITION_AUTHORS &&
+                   (int)METRICS_PAPER == (int)FATHOM_DEFINITION_PAPER && (int)METRICS_PYG == (int)FATHOM_DEFINITION_PYG,
+               "metrics_definition and fathom_definition number alike");
 
 const char *metrics_definition_name(metrics_definition definition) {
     static const char *const names[METRICS_DEFINITIONS] = {"authors", "paper", "pyg"};
     return names[definition];
 }
 
-void metrics_none(metrics_values *values, metrics_definition definition) {
+void metrics_init_nan(metrics_values *values, metrics_definition definition) {
     *values = (metrics_values){.size = sizeof *values, .definition = (int32_t)definition};
 #define X(name) values->name = NAN;
     METRICS_LIST(X)
 #undef X
 }
 
-fathom_status metrics_go_on(const volatile sig_atomic_t *stop) {
+fathom_status metrics_check_stop(const volatile sig_atomic_t *stop) {
     return stop && *stop ? fail(FATHOM_INTERRUPTED, "interrupted while measuring over-smoothing") : FATHOM_OK;
 }
 
-int64_t metrics_step(int64_t n) {
-    int64_t rows = METRICS_PAIRS / n;
+int64_t metrics_launch_rows(int64_t n) {
+    int64_t rows = METRICS_LAUNCH_PAIRS / n;
     return rows < 1 ? 1 : rows < n ? rows : n;
 }
 
@@ -43,19 +47,19 @@ void metrics_unit_rows(float *unit, float *lengths, const float *rows, int64_t n
 
 static int64_t padded(int64_t count) { return (count + 15) / 16 * 16; }
 
-#define PLAIN_EXPONENT 40 /* from 2^-40 to 2^40 rows are measured as they are */
+#define MAX_EXPONENT 40 /* rows with elements within 2^-40 .. 2^40 are not scaled */
 
-/* The exponent of the largest element when its square, summed, may leave the range of a float, else 0. */
+/* The exponent of the largest element if sums of its square may overflow or underflow a float, else 0. */
 static int exponent_of(const float *rows, int64_t count) {
     float largest = 0;
     int exponent;
     for (int64_t i = 0; i < count; i++)
         largest = fabsf(rows[i]) > largest ? fabsf(rows[i]) : largest;
     frexpf(largest, &exponent);
-    return largest > 0 && abs(exponent) > PLAIN_EXPONENT ? exponent : 0;
+    return largest > 0 && abs(exponent) > MAX_EXPONENT ? exponent : 0;
 }
 
-/* raw_dev = raw / scale, exactly: by a power of two. */
+/* raw_dev = raw / scale, exact since scale is a power of two. */
 static fathom_status upload_raw(metrics_rows *rows) {
     float *scaled = NULL;
     int64_t count = rows->n * rows->d;
@@ -114,7 +118,7 @@ fathom_status metrics_compute(metrics_values *values, be_device *dev, const metr
                               metrics_definition definition) {
     metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h, .stop = in->stop};
     fathom_status status;
-    metrics_none(values, definition);
+    metrics_init_nan(values, definition);
     TRY(check(in));
     TRY_OUT(upload_rows(&rows));
     if (in->labels)

@@ -1,5 +1,6 @@
-/* metrics.h - how over-smoothed representations are. Pairwise work runs on a device in launches of at most 2^26 pairs,
- * sums are taken in double on the host, no n x n matrix ever exists. Formulas stand in the files named below.
+/* metrics.h - measures of over-smoothing. Pairwise work runs on a device in launches of at most 2^26 pairs, sums are
+ * taken in double on the host, and no n x n matrix is stored. The formulas are in group_distance.c, information_gain.c
+ * and smoothness.c.
  *
  *     metrics_input in = {.nodes = n, .width = d, .h = h, .labels = y, .classes = C, .features = &x, .graph = &g};
  *     metrics_values values;
@@ -12,7 +13,7 @@
 #include "backend/backend.h"
 #include "data/data.h"
 
-/* The three definitions of the group distance ratio that are in use. */
+/* Three definitions of the group distance ratio; see group_distance.c. */
 typedef enum metrics_definition { METRICS_AUTHORS, METRICS_PAPER, METRICS_PYG, METRICS_DEFINITIONS } metrics_definition;
 const char *metrics_definition_name(metrics_definition definition);
 
@@ -26,21 +27,21 @@ const char *metrics_definition_name(metrics_definition definition);
     X(dirichlet_energy_mean)     \
     X(mean_average_distance)
 
-/* The public structure. NaN: cannot be had from what was given; infinite: the ratio when only intra is 0. */
+/* The public structure. NaN: the input does not suffice; infinite: the ratio when only intra is 0. */
 typedef fathom_metrics metrics_values;
 
 typedef struct metrics_input {
     int64_t nodes, width;
-    const float *h;        /* n x d representations, raw */
+    const float *h;        /* n x d representations, not normalised */
     const int32_t *labels; /* n, -1 = none; NULL: no group distances */
     int32_t classes;
     const data_features *features;     /* as loaded; NULL: no information gain */
     const data_graph *graph;           /* NULL: no Dirichlet energies */
-    const volatile sig_atomic_t *stop; /* not 0: no further launch, return FATHOM_INTERRUPTED; may be NULL */
+    const volatile sig_atomic_t *stop; /* nonzero: return FATHOM_INTERRUPTED before the next launch; may be NULL */
 } metrics_input;
 
-/* Nothing known yet. */
-void metrics_none(metrics_values *values, metrics_definition definition);
+/* All values NaN. */
+void metrics_init_nan(metrics_values *values, metrics_definition definition);
 
 fathom_status metrics_compute(metrics_values *values, be_device *dev, const metrics_input *in,
                               metrics_definition definition);

@@ -1,16 +1,17 @@
-/* smoothness.c - metrics that need no labels.
+/* smoothness.c - Dirichlet energy and mean average distance, which need no labels.
  *
  * Dirichlet energy (Cai and Wang 2020):  1/2 sum over ordered edges ||h_u / sqrt(1 + d_u) - h_v / sqrt(1 + d_v)||^2
  * its mean form (Rusch and others 2023): 1/n sum_u sum_{v in N(u)} ||h_u - h_v||^2
  * Mean average distance (Chen and others 2020): D_ij = 1 - cos(h_i, h_j); the mean of the entries above 1e-12 of each
- * row, then of the rows that have any; none: 0. */
+ * row, then of the rows with such entries; 0 without any. */
 #include <math.h>
 
 #include "core/mem.h"
-#include "metrics/parts.h"
+#include "metrics/single_metrics.h"
 
 static fathom_status sum_energy(double *sum, const metrics_rows *rows, const be_csr *a, be_buf *buf, be_mat w,
                                 float *host) {
+    /* e_u = sum_{v in N(u)} ||w_u h_u - w_v h_v||^2 */
     TRY(be_dirichlet(rows->dev,
                      &(be_dirichlet_args){.e = be_vector(buf, 0, rows->n), .a = *a, .x = rows->raw_dev, .w = w}));
     TRY(be_download(rows->dev, host, buf, 0, be_floats(rows->n)));
@@ -32,13 +33,15 @@ fathom_status metrics_dirichlet(double *energy, double *mean, const metrics_rows
     if (graph->edges == 0)
         return FATHOM_OK;
     TRY_OUT(mem_new(&host, n, 1, sizeof *host, "energies"));
-    TRY_OUT(be_csr_upload(rows->dev, &a, n, n, graph->offsets, graph->columns, NULL, "graph"));
+    TRY_OUT(be_csr_upload(rows->dev, &a, n, n, graph->indptr, graph->indices, NULL, "graph"));
     TRY_OUT(be_alloc(rows->dev, &buf, be_floats(2 * n), "energies"));
     for (int64_t v = 0; v < n; v++)
-        host[v] = (float)(1.0 / sqrt((double)(graph->offsets[v + 1] - graph->offsets[v] + 1)));
+        host[v] = (float)(1.0 / sqrt((double)(graph->indptr[v + 1] - graph->indptr[v] + 1)));
     TRY_OUT(be_upload(rows->dev, buf, be_floats(n), host, be_floats(n)));
+    /* w_u = 1 / sqrt(1 + d_u) */
     TRY_OUT(sum_energy(&sum, rows, &a, buf, be_vector(buf, n, n), host));
     *energy = 0.5 * sum;
+    /* w_u = 1 */
     TRY_OUT(sum_energy(&sum, rows, &a, buf, (be_mat){0}, host));
     *mean = sum / (double)n;
 out:
@@ -49,7 +52,7 @@ out:
 }
 
 fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
-    int64_t n = rows->n, step = metrics_step(n), with_any = 0;
+    int64_t n = rows->n, step = metrics_launch_rows(n), counted = 0;
     be_buf *buf = NULL;
     float *sums = NULL;
     int32_t *counts = NULL;
@@ -60,7 +63,8 @@ fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
     TRY_OUT(be_alloc(rows->dev, &buf, be_floats(2 * step), "distances"));
     for (int64_t first = 0; first < n; first += step) {
         int64_t count = first + step < n ? step : n - first;
-        TRY_OUT(metrics_go_on(rows->stop));
+        TRY_OUT(metrics_check_stop(rows->stop));
+        /* sum_i = sum_j D_ij and their count, over D_ij > 1e-12 */
         TRY_OUT(be_mad_fold(rows->dev, &(be_mad_fold_args){.sum = be_vector(buf, 0, count),
                                                            .count = be_int_view(buf, step, count),
                                                            .x = rows->unit_dev,
@@ -70,13 +74,13 @@ fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
         TRY_OUT(be_download(rows->dev, counts, buf, be_floats(step), be_floats(count)));
         for (int64_t i = 0; i < count; i++) {
             if (counts[i] < 0 || counts[i] > n)
-                TRY_OUT(fail(FATHOM_DEVICE, "%s counts %d of %lld rows: a wrong result; `fathom selftest` tells more",
+                TRY_OUT(fail(FATHOM_DEVICE, "%s counts %d of %lld rows: a wrong result; run `fathom selftest`",
                              be_device_info(rows->dev)->name, counts[i], (long long)n));
             total += counts[i] > 0 ? (double)sums[i] / counts[i] : 0;
-            with_any += counts[i] > 0;
+            counted += counts[i] > 0;
         }
     }
-    *mad = with_any ? total / (double)with_any : 0;
+    *mad = counted ? total / (double)counted : 0;
 out:
     be_free(rows->dev, buf);
     mem_free(sums);

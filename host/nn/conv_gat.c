@@ -1,105 +1,143 @@
 /* conv_gat.c - graph attention, one head, no bias:
  *
  *   P = H W,  s_v = a_src . P_v,  t_v = a_dst . P_v
- *   alpha_vu = softmax over u in N(v) and v of leakyrelu(s_u + t_v)
+ *   alpha_vu = softmax over u in N(v) and v of LeakyReLU(s_u + t_v)
  *   Z_v = sum_u mask_vu alpha_vu P_u           mask: the attention dropout, by entry of the graph
- * backward, gZ given (A_m the masked alpha):
+ * backward, gZ given (A_d = mask alpha as a sparse matrix):
  *   ge, gt from the softmax;  gs_u = sum_v ge_vu      (over the transpose)
- *   gP = A_m' gZ + gs a_src' + gt a_dst',  ga_src += P' gs,  ga_dst += P' gt
+ *   gP = A_d' gZ + gs a_src' + gt a_dst',  ga_src += P' gs,  ga_dst += P' gt
  *   gW += H' gP,  gH = gP W'
  *
- * Relu, norms and input dropout as for GCN. */
+ * ReLU, norms and input dropout as for GCN. */
 #include "core/random.h"
 #include "nn/layers.h"
 
-static void widths(int64_t *in, int64_t *out, const nn_config *c, const nn_shape *s, int64_t k) {
-    nn_conv_gcn.widths(in, out, c, s, k);
-}
+typedef struct activations {
+    be_mat p;             /* n x out */
+    be_mat s, t;          /* 1 x n */
+    be_mat alpha;         /* 1 x entries */
+    be_mat alpha_dropped; /* 1 x entries: mask alpha; in training with dropout */
+} activations;
 
-static bool drops(const nn_config *c, int64_t k) { return nn_conv_gcn.drops(c, k); }
+typedef struct layer {
+    nn_linear lin;
+    be_mat att_src, att_dst, gatt_src, gatt_dst; /* 1 x out */
+    activations saved;
+} layer;
 
-static void declare(nn_model *m, int64_t k) {
-    nn_layer *l = &m->layers[k];
+typedef struct shared {
+    activations eval;
+    be_mat ge, gs, gt; /* 1 x entries, 1 x n, 1 x n */
+} shared;
+
+static void declare(const nn_layer *l, nn_params *params) {
+    layer *state = l->state;
     double limit = nn_glorot(1, l->out);
-    nn_declare(m, (nn_declaration){&l->w.att_src, &l->g.att_src, NN_TRAINED, 1, l->out, false, 3, limit, 0},
-               "convs.%lld.att_src", (long long)k);
-    nn_declare(m, (nn_declaration){&l->w.att_dst, &l->g.att_dst, NN_TRAINED, 1, l->out, false, 3, limit, 0},
-               "convs.%lld.att_dst", (long long)k);
-    nn_conv_gcn.declare(m, k);
+    long long k = (long long)l->index;
+    nn_declare(params, (nn_declaration){&state->att_src, &state->gatt_src, NN_TRAINED, 1, l->out, false, 3, limit, 0},
+               "convs.%lld.att_src", k);
+    nn_declare(params, (nn_declaration){&state->att_dst, &state->gatt_dst, NN_TRAINED, 1, l->out, false, 3, limit, 0},
+               "convs.%lld.att_dst", k);
+    nn_linear_declare(&state->lin, l, params);
 }
 
-static void plan(nn_model *m, nn_acts *acts, int64_t width) {
-    int64_t n = m->shape.nodes;
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->p, n, width);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->s, 1, n);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->t, 1, n);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->alpha, 1, m->shape.entries);
-    if (m->config.dropout > 0.0 && acts != m->acts + m->config.layers)
-        nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->kept, 1, m->shape.entries);
-    if (acts == m->acts) { /* once for all layers */
-        nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->ge, 1, m->shape.entries);
-        nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->gs, 1, n);
-        nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->gt, 1, n);
-    }
+static void plan_activations(activations *acts, nn_plan *plan, const nn_shape *shape, int64_t width) {
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->p, shape->nodes, width);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->s, 1, shape->nodes);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->t, 1, shape->nodes);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->alpha, 1, shape->entries);
 }
 
-static be_drop attention_drop(const nn_model *m, const nn_pass *pass, int64_t k) {
-    return be_drop_make(pass->training ? (float)m->config.dropout : 0.0f, pass->seed, RANDOM_ATTENTION, pass->epoch,
-                        (uint32_t)k);
+static void plan_layer(const nn_layer *l, nn_plan *plan) {
+    layer *state = l->state;
+    plan_activations(&state->saved, plan, l->shape, l->out);
+    if (l->config->dropout > 0.0)
+        nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &state->saved.alpha_dropped, 1, l->shape->entries);
 }
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
-    const nn_layer *l = &m->layers[k];
-    nn_acts o = nn_acts_of(m, pass, k);
-    TRY(nn_transform(m, pass, k, o.p));
+static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
+    shared *s = l->shared;
+    plan_activations(&s->eval, plan, l->shape, widest);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->ge, 1, l->shape->entries);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gs, 1, l->shape->nodes);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gt, 1, l->shape->nodes);
+}
+
+static be_drop attention_dropout(const nn_layer *l, const nn_pass *pass) {
+    return be_drop_make(pass->training ? (float)l->config->dropout : 0.0f, pass->seed, RANDOM_ATTENTION, pass->epoch,
+                        (uint32_t)l->index);
+}
+
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
+    const layer *state = l->state;
+    const activations *acts = pass->training ? &state->saved : &((const shared *)l->shared)->eval;
+    const nn_input *in = l->input;
+    be_mat p = nn_resize(acts->p, l->shape->nodes, l->out), masked = acts->alpha;
+    be_drop drop = attention_dropout(l, pass);
+    /* P = H W */
+    TRY(nn_linear_forward(&state->lin, l, pass, p, h));
+    /* s = P a_src, t = P a_dst */
     TRY(be_gat_scores(
-        m->dev, &(be_gat_scores_args){.s = o.s, .t = o.t, .z = o.p, .a_src = l->w.att_src, .a_dst = l->w.att_dst}));
-    TRY(be_gat_softmax(m->dev,
-                       &(be_gat_softmax_args){.alpha = o.alpha, .a = m->in->a, .s = o.s, .t = o.t, .slope = NN_SLOPE}));
-    be_drop drop = attention_drop(m, pass, k);
-    be_mat kept = drop.rate > 0.0f ? o.kept : o.alpha;
-    if (drop.rate > 0.0f)
-        TRY(be_activate(m->dev, &(be_activate_args){.y = kept, .x = o.alpha, .act = {.drop = drop}}));
-    return be_spmm(m->dev, &(be_spmm_args){.y = o.z, .a = m->in->a, .val = kept, .x = o.p, .alpha = 1.0f});
+        l->dev,
+        &(be_gat_scores_args){.s = acts->s, .t = acts->t, .z = p, .a_src = state->att_src, .a_dst = state->att_dst}));
+    /* alpha_vu = softmax_u LeakyReLU(s_u + t_v) */
+    TRY(be_gat_softmax(l->dev, &(be_gat_softmax_args){
+                                   .alpha = acts->alpha, .a = in->a, .s = acts->s, .t = acts->t, .slope = NN_SLOPE}));
+    /* A_d = mask alpha */
+    if (drop.rate > 0.0f) {
+        masked = acts->alpha_dropped;
+        TRY(be_activate(l->dev, &(be_activate_args){.y = masked, .x = acts->alpha, .act = {.drop = drop}}));
+    }
+    /* Z = A_d P */
+    return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = masked, .x = p, .alpha = 1.0f});
 }
 
-static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    const nn_acts *o = &m->acts[k];
-    be_drop drop = attention_drop(m, pass, k);
-    be_mat gp = nn_product(m, l->out);
-    TRY(be_gat_backward_edges(m->dev, &(be_gat_backward_edges_args){.ge = m->ge,
-                                                                    .gt = m->gt,
-                                                                    .a = m->in->a,
-                                                                    .alpha = o->alpha,
-                                                                    .kept = o->kept,
-                                                                    .s = o->s,
-                                                                    .t = o->t,
-                                                                    .gy = m->flow,
-                                                                    .z = o->p,
+static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) {
+    const layer *state = l->state;
+    const activations *acts = &state->saved;
+    const shared *s = l->shared;
+    const nn_input *in = l->input;
+    be_drop drop = attention_dropout(l, pass);
+    be_mat gp = nn_tmp(l->ws, l->out), masked = drop.rate > 0.0f ? acts->alpha_dropped : acts->alpha;
+    /* galpha_vu = mask_vu gZ_v . P_u;  ge, gt: through the softmax and LeakyReLU */
+    TRY(be_gat_backward_edges(l->dev, &(be_gat_backward_edges_args){.ge = s->ge,
+                                                                    .gt = s->gt,
+                                                                    .a = in->a,
+                                                                    .alpha = acts->alpha,
+                                                                    .alpha_dropped = acts->alpha_dropped,
+                                                                    .s = acts->s,
+                                                                    .t = acts->t,
+                                                                    .gy = l->ws->grad,
+                                                                    .z = acts->p,
                                                                     .scale = drop.scale,
                                                                     .slope = NN_SLOPE}));
-    TRY(be_gat_edge_sums(m->dev, &(be_gat_edge_sums_args){.gs = m->gs, .at = m->in->at, .ge = m->ge}));
-    be_mat kept = drop.rate > 0.0f ? o->kept : o->alpha;
-    TRY(be_spmm(m->dev, &(be_spmm_args){.y = gp, .a = m->in->at, .val = kept, .x = m->flow, .alpha = 1.0f}));
-    TRY(be_gat_backward_scores(m->dev, &(be_gat_backward_scores_args){.gz = gp,
-                                                                      .ga_src = l->g.att_src,
-                                                                      .ga_dst = l->g.att_dst,
-                                                                      .z = o->p,
-                                                                      .a_src = l->w.att_src,
-                                                                      .a_dst = l->w.att_dst,
-                                                                      .gs = m->gs,
-                                                                      .gt = m->gt}));
-    return nn_transform_backward(m, pass, k, gp);
+    /* gs_u = sum_v ge_vu */
+    TRY(be_gat_edge_sums(l->dev, &(be_gat_edge_sums_args){.gs = s->gs, .at = in->at, .ge = s->ge}));
+    /* gP = A_d' gZ */
+    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->at, .val = masked, .x = l->ws->grad, .alpha = 1.0f}));
+    /* gP += gs a_src' + gt a_dst', ga_src += P' gs, ga_dst += P' gt */
+    TRY(be_gat_backward_scores(l->dev, &(be_gat_backward_scores_args){.gz = gp,
+                                                                      .ga_src = state->gatt_src,
+                                                                      .ga_dst = state->gatt_dst,
+                                                                      .z = acts->p,
+                                                                      .a_src = state->att_src,
+                                                                      .a_dst = state->att_dst,
+                                                                      .gs = s->gs,
+                                                                      .gt = s->gt}));
+    /* gW += H' gP, gH = gP W' */
+    return nn_linear_backward(&state->lin, l, pass, h, gp);
 }
 
 const nn_conv nn_conv_gat = {
-    .name = "gat",
     .relu = true,
-    .widths = widths,
-    .drops = drops,
+    .needs_transpose = true,
+    .state_bytes = sizeof(layer),
+    .shared_bytes = sizeof(shared),
+    .widths = nn_hidden_widths,
+    .has_dropout = nn_dropout_first_last,
     .declare = declare,
-    .plan = plan,
+    .plan = plan_layer,
+    .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
 };

@@ -1,79 +1,83 @@
-/* conv_gcn.c - graph convolution, no bias:
+/* conv_gcn.c - graph convolution, no bias; Â is the normalised adjacency matrix with self-loops, symmetric:
  *
  *   P = H W            n x in times in x out (layer 0: sparse features)
- *   Z = Â P            Â symmetric
- * or, where rows of H are as short as those of P, in one sweep: Z = (Â H) W
+ *   Z = Â P
+ * or fused, where rows of H are no longer than those of P: Z = (Â H) W
  * backward, gZ given:
  *   gP = Â gZ,  gW += H' gP,  gH = gP W'
  *
- * Dropout on the input of the first and of the last layer; relu after every layer, the last one too. */
+ * Dropout on the input of the first and of the last layer; ReLU after every layer, the last one too. */
 #include "nn/layers.h"
 
-static void widths(int64_t *in, int64_t *out, const nn_config *c, const nn_shape *s, int64_t k) {
-    *in = k == 0 ? s->features : c->hidden;
-    *out = k == c->layers - 1 ? s->classes : c->hidden;
-}
+typedef struct shared {
+    be_mat gp; /* n x out: the fused backward needs gP and gH at the same time */
+} shared;
 
-static bool drops(const nn_config *c, int64_t k) { return k == 0 || k == c->layers - 1; }
+static void declare(const nn_layer *l, nn_params *params) { nn_linear_declare(l->state, l, params); }
 
-static void declare(nn_model *m, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    nn_declare(m, (nn_declaration){&l->w.w, &l->g.w, NN_TRAINED, l->in, l->out, true, 2, nn_glorot(l->in, l->out), 0},
-               "convs.%lld.lin.weight", (long long)k);
-}
-
-/* Both sides narrow, no more vectors of 16 to gather from each neighbour than in the other order, and Z not the matrix
- * that H of the layer before lies in. */
-static bool in_one_sweep(const nn_model *m, int64_t k) {
-    const nn_layer *l = &m->layers[k];
-    return k > 0 && m->norm->keeps_input && l->in <= BE_NARROW && l->out <= BE_NARROW &&
+/* Both sides at most BE_FUSED_MAX_COLS wide, no more vectors of 16 to gather from each neighbour than unfused, and Z
+ * not the matrix that holds H. */
+static bool is_fused(const nn_layer *l) {
+    return l->index > 0 && !l->norm_in_place && l->in <= BE_FUSED_MAX_COLS && l->out <= BE_FUSED_MAX_COLS &&
            (l->in + 15) / 16 <= (l->out + 15) / 16;
 }
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
-    if (in_one_sweep(m, k))
-        return be_aggregate(m->dev, &(be_aggregate_args){.y = nn_acts_of(m, pass, k).z,
-                                                         .a = m->in->a,
-                                                         .val = m->in->ahat,
-                                                         .x = nn_acts_of(m, pass, k - 1).h,
-                                                         .w = m->layers[k].w.w});
-    be_mat p = nn_product(m, m->layers[k].out);
-    TRY(nn_transform(m, pass, k, p));
-    return be_spmm(
-        m->dev,
-        &(be_spmm_args){.y = nn_acts_of(m, pass, k).z, .a = m->in->a, .val = m->in->ahat, .x = p, .alpha = 1.0f});
+/* gp holds the widest fused layer: hidden to hidden, or the last one where the classes are few enough too. */
+static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
+    shared *s = l->shared;
+    int64_t hidden = l->config->hidden;
+    if (widest <= BE_FUSED_MAX_COLS)
+        nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gp, l->shape->nodes, widest);
+    else if (hidden <= BE_FUSED_MAX_COLS && l->config->layers > 2 && !l->norm_in_place)
+        nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gp, l->shape->nodes, hidden);
 }
 
-static fathom_status backward_in_one_sweep(nn_model *m, int64_t k) {
-    const nn_layer *l = &m->layers[k];
-    be_mat gp = be_view(m->sums_room.buf, m->sums_room.off, m->shape.nodes, l->out);
-    TRY(be_aggregate(m->dev, &(be_aggregate_args){.y = nn_product(m, l->in),
-                                                  .p = gp,
-                                                  .a = m->in->a,
-                                                  .val = m->in->ahat,
-                                                  .x = m->flow,
-                                                  .w = l->w.w,
-                                                  .tw = true}));
-    nn_flow_from_product(m, l->in);
-    return be_gemm(
-        m->dev, &(be_gemm_args){.c = l->g.w, .a = m->acts[k - 1].h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
+    const nn_linear *lin = l->state;
+    const nn_input *in = l->input;
+    /* Z = (Â H) W */
+    if (is_fused(l))
+        return be_aggregate(l->dev, &(be_aggregate_args){.y = *z, .a = in->a, .val = in->ahat, .x = h, .w = lin->w});
+    /* P = H W */
+    be_mat p = nn_tmp(l->ws, l->out);
+    TRY(nn_linear_forward(lin, l, pass, p, h));
+    /* Z = Â P */
+    return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = in->ahat, .x = p, .alpha = 1.0f});
 }
 
-static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
-    if (in_one_sweep(m, k))
-        return backward_in_one_sweep(m, k);
-    be_mat gp = nn_product(m, m->layers[k].out);
-    TRY(be_spmm(m->dev, &(be_spmm_args){.y = gp, .a = m->in->a, .val = m->in->ahat, .x = m->flow, .alpha = 1.0f}));
-    return nn_transform_backward(m, pass, k, gp);
+static fathom_status backward_fused(const nn_layer *l, be_mat h) {
+    const nn_linear *lin = l->state;
+    const shared *s = l->shared;
+    const nn_input *in = l->input;
+    be_mat gp = nn_resize(s->gp, l->shape->nodes, l->out), gh = nn_tmp(l->ws, l->in);
+    /* gP = Â gZ, gH = gP W' */
+    TRY(be_aggregate(l->dev,
+                     &(be_aggregate_args){
+                         .y = gh, .p = gp, .a = in->a, .val = in->ahat, .x = l->ws->grad, .w = lin->w, .tw = true}));
+    nn_grad_from_tmp(l->ws, l->in);
+    /* gW += H' gP */
+    return be_gemm(l->dev, &(be_gemm_args){.c = lin->gw, .a = h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+}
+
+static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) {
+    const nn_input *in = l->input;
+    if (is_fused(l))
+        return backward_fused(l, h);
+    /* gP = Â gZ */
+    be_mat gp = nn_tmp(l->ws, l->out);
+    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->a, .val = in->ahat, .x = l->ws->grad, .alpha = 1.0f}));
+    /* gW += H' gP, gH = gP W' */
+    return nn_linear_backward(l->state, l, pass, h, gp);
 }
 
 const nn_conv nn_conv_gcn = {
-    .name = "gcn",
     .relu = true,
-    .keeps_sums = true,
-    .widths = widths,
-    .drops = drops,
+    .state_bytes = sizeof(nn_linear),
+    .shared_bytes = sizeof(shared),
+    .widths = nn_hidden_widths,
+    .has_dropout = nn_dropout_first_last,
     .declare = declare,
+    .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
 };

@@ -14,134 +14,182 @@
 
 #include "nn/layers.h"
 
-static void widths(int64_t *in, int64_t *out, const nn_config *c, const nn_shape *s, int64_t k) {
-    (void)s;
+typedef struct layer {
+    be_mat w, gw; /* d x d */
+    be_mat p;     /* n x d, saved for backward */
+} layer;
+
+typedef struct dense {
+    be_mat w, bias, gw, gbias; /* in x out, 1 x out */
+} dense;
+
+typedef struct shared {
+    dense input, output; /* lins.0 and lins.1 */
+    be_mat h0, gh0;      /* n x d */
+    be_mat h0_dropped;   /* n x d: the input of layer 0 */
+    be_mat eval_p;       /* n x widest */
+    be_mat logits[2];    /* n x C: evaluation, training */
+} shared;
+
+static void widths(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k) {
+    (void)shape;
     (void)k;
-    *in = *out = c->hidden;
+    *in = *out = config->hidden;
 }
 
-static bool drops(const nn_config *c, int64_t k) {
-    (void)c;
+static bool has_dropout(const nn_config *config, int64_t k) {
+    (void)config;
     (void)k;
     return true;
 }
 
-static void declare_dense(nn_model *m, int end, int64_t in, int64_t out) {
+static void declare_dense(dense *lin, nn_params *params, int number, int64_t in, int64_t out) {
     double limit = 1.0 / sqrt((double)in);
-    nn_weights *w = &m->ends[end], *g = &m->gends[end];
-    nn_declare(m, (nn_declaration){&w->w, &g->w, NN_TRAINED, in, out, true, 2, limit, 0}, "lins.%d.weight", end);
-    nn_declare(m, (nn_declaration){&w->bias, &g->bias, NN_TRAINED, 1, out, false, 1, limit, 0}, "lins.%d.bias", end);
+    nn_declare(params, (nn_declaration){&lin->w, &lin->gw, NN_TRAINED, in, out, true, 2, limit, 0}, "lins.%d.weight",
+               number);
+    nn_declare(params, (nn_declaration){&lin->bias, &lin->gbias, NN_TRAINED, 1, out, false, 1, limit, 0},
+               "lins.%d.bias", number);
 }
 
-static void declare(nn_model *m, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    if (k == 0)
-        declare_dense(m, 0, m->shape.features, m->config.hidden);
-    nn_declare(m, (nn_declaration){&l->w.w, &l->g.w, NN_TRAINED, l->in, l->out, false, 2, nn_glorot(l->in, l->out), 0},
-               "convs.%lld.weight1", (long long)k);
+static void declare(const nn_layer *l, nn_params *params) {
+    layer *state = l->state;
+    shared *s = l->shared;
+    if (l->index == 0)
+        declare_dense(&s->input, params, 0, l->shape->features, l->in);
+    nn_declare(
+        params,
+        (nn_declaration){&state->w, &state->gw, NN_TRAINED, l->in, l->out, false, 2, nn_glorot(l->in, l->out), 0},
+        "convs.%lld.weight1", (long long)l->index);
 }
 
-static void declare_end(nn_model *m) { declare_dense(m, 1, m->config.hidden, m->shape.classes); }
-
-static void plan(nn_model *m, nn_acts *acts, int64_t width) {
-    int64_t n = m->shape.nodes;
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->p, n, width);
-    if (acts != m->acts)
-        return;
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->h0, n, width);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->first, n, width);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->logits[0], n, m->shape.classes);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->logits[1], n, m->shape.classes);
-    nn_plan_mat(&m->plan, NN_MEM_SCRATCH, &m->gh0, n, width);
+static void declare_output(const nn_layer *l, nn_params *params) {
+    shared *s = l->shared;
+    declare_dense(&s->output, params, 1, l->out, l->shape->classes);
 }
 
-static float beta_of(const nn_model *m, int64_t k) { return (float)log(m->config.theta / (double)(k + 1) + 1.0); }
-
-/* Relu without dropout. */
-static be_act relu_only(void) { return (be_act){.relu = true, .drop = be_drop_make(0.0f, 0, 0, 0, 0)}; }
-
-static be_act first_act(const nn_model *m, const nn_pass *pass) {
-    return (be_act){.drop = nn_drop_of(m, pass, m->config.layers + 1)};
+static void plan_layer(const nn_layer *l, nn_plan *plan) {
+    layer *state = l->state;
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &state->p, l->shape->nodes, l->out);
 }
 
-/* H0, and its dropped copy. */
-static fathom_status begin(nn_model *m, const nn_pass *pass) {
-    TRY(nn_project(m, pass, m->h0, m->ends[0].w));
-    TRY(be_bias_add(m->dev, &(be_bias_add_args){.y = m->h0, .x = m->h0, .b = m->ends[0].bias}));
-    TRY(be_activate(m->dev, &(be_activate_args){.y = m->h0, .x = m->h0, .act = relu_only()}));
-    return be_activate(m->dev, &(be_activate_args){.y = m->first, .x = m->h0, .act = first_act(m, pass)});
+static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
+    shared *s = l->shared;
+    int64_t n = l->shape->nodes;
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &s->eval_p, n, widest);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &s->h0, n, l->out);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &s->h0_dropped, n, l->out);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &s->logits[0], n, l->shape->classes);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &s->logits[1], n, l->shape->classes);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gh0, n, l->out);
 }
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
-    nn_acts o = nn_acts_of(m, pass, k);
-    float alpha = (float)m->config.alpha, beta = beta_of(m, k);
-    if (k == 0)
-        TRY(begin(m, pass));
-    TRY(be_spmm(m->dev, &(be_spmm_args){.y = o.p,
-                                        .a = m->in->a,
-                                        .val = m->in->ahat,
-                                        .x = k == 0 ? m->first : nn_acts_of(m, pass, k - 1).h,
-                                        .z = m->h0,
+static float beta_of(const nn_layer *l) { return (float)log(l->config->theta / (double)(l->index + 1) + 1.0); }
+
+static be_act h0_dropout(const nn_layer *l, const nn_pass *pass) {
+    return (be_act){.drop = nn_dropout(l->config, pass, l->config->layers + 1)};
+}
+
+static fathom_status forward_input(const nn_layer *l, const nn_pass *pass) {
+    const shared *s = l->shared;
+    /* H0 = relu(D(X) W_0 + b_0) */
+    TRY(nn_project(l, pass, s->h0, s->input.w));
+    TRY(be_bias_add(l->dev, &(be_bias_add_args){.y = s->h0, .x = s->h0, .b = s->input.bias}));
+    TRY(be_activate(l->dev, &(be_activate_args){.y = s->h0, .x = s->h0, .act = nn_act(true)}));
+    /* D(H0) */
+    return be_activate(l->dev, &(be_activate_args){.y = s->h0_dropped, .x = s->h0, .act = h0_dropout(l, pass)});
+}
+
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
+    const layer *state = l->state;
+    const shared *s = l->shared;
+    be_mat p = pass->training ? state->p : nn_resize(s->eval_p, l->shape->nodes, l->out);
+    float alpha = (float)l->config->alpha, beta = beta_of(l);
+    if (l->index == 0)
+        TRY(forward_input(l, pass));
+    /* P = (1 - alpha) Â D(H) + alpha H0 */
+    TRY(be_spmm(l->dev, &(be_spmm_args){.y = p,
+                                        .a = l->input->a,
+                                        .val = l->input->ahat,
+                                        .x = l->index == 0 ? s->h0_dropped : h,
+                                        .z = s->h0,
                                         .alpha = 1.0f - alpha,
                                         .beta = alpha}));
-    TRY(be_axpby(m->dev, &(be_axpby_args){.y = o.z, .x = o.p, .a = 1.0f - beta}));
-    return be_gemm(m->dev, &(be_gemm_args){.c = o.z, .a = o.p, .b = m->layers[k].w.w, .alpha = beta, .beta = 1.0f});
+    /* Z = (1 - beta) P + beta P W */
+    TRY(be_axpby(l->dev, &(be_axpby_args){.y = *z, .x = p, .a = 1.0f - beta}));
+    return be_gemm(l->dev, &(be_gemm_args){.c = *z, .a = p, .b = state->w, .alpha = beta, .beta = 1.0f});
 }
 
-/* flow = dL/d(first): through the dropout, plus what every layer added, through relu, to lins.0. */
-static fathom_status begin_backward(nn_model *m, const nn_pass *pass) {
-    TRY(be_activate_backward(m->dev,
-                             &(be_activate_backward_args){.gx = m->flow, .gy = m->flow, .act = first_act(m, pass)}));
-    TRY(be_axpby(m->dev, &(be_axpby_args){.y = m->flow, .x = m->flow, .z = m->gh0, .a = 1.0f, .b = 1.0f}));
-    TRY(be_activate_backward(
-        m->dev, &(be_activate_backward_args){.gx = m->flow, .gy = m->flow, .y = m->h0, .act = relu_only()}));
-    TRY(be_col_sum(m->dev, &(be_col_sum_args){.s = m->gends[0].bias, .x = m->flow}));
-    return nn_project_backward(m, pass, m->gends[0].w, m->flow);
+/* grad = dL/dD(H0) on entry. */
+static fathom_status backward_input(const nn_layer *l, const nn_pass *pass) {
+    const shared *s = l->shared;
+    be_mat grad = l->ws->grad;
+    /* gH0 = D'(grad) + what every layer added */
+    TRY(be_activate_backward(l->dev, &(be_activate_backward_args){.gx = grad, .gy = grad, .act = h0_dropout(l, pass)}));
+    TRY(be_axpby(l->dev, &(be_axpby_args){.y = grad, .x = grad, .z = s->gh0, .a = 1.0f, .b = 1.0f}));
+    /* relu'(H0) gH0 */
+    TRY(be_activate_backward(l->dev,
+                             &(be_activate_backward_args){.gx = grad, .gy = grad, .y = s->h0, .act = nn_act(true)}));
+    /* gb_0 += sum_v gH0, gW_0 += D(X)' gH0 */
+    TRY(be_col_sum(l->dev, &(be_col_sum_args){.s = s->input.gbias, .x = grad}));
+    return nn_project_backward(l, pass, s->input.gw, grad);
 }
 
-static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    float alpha = (float)m->config.alpha, beta = beta_of(m, k);
-    be_mat gp = nn_product(m, l->out);
-    TRY(be_gemm(m->dev, &(be_gemm_args){
-                            .c = l->g.w, .a = m->acts[k].p, .b = m->flow, .ta = true, .alpha = beta, .beta = 1.0f}));
-    TRY(be_axpby(m->dev, &(be_axpby_args){.y = gp, .x = m->flow, .a = 1.0f - beta}));
-    TRY(be_gemm(m->dev, &(be_gemm_args){.c = gp, .a = m->flow, .b = l->w.w, .tb = true, .alpha = beta, .beta = 1.0f}));
-    bool last = k == m->config.layers - 1; /* the first one here: there is nothing to add to */
-    TRY(be_axpby(m->dev,
-                 &(be_axpby_args){.y = m->gh0, .x = gp, .z = last ? (be_mat){0} : m->gh0, .a = alpha, .b = 1.0f}));
-    TRY(be_spmm(m->dev,
-                &(be_spmm_args){.y = m->flow, .a = m->in->a, .val = m->in->ahat, .x = gp, .alpha = 1.0f - alpha}));
-    return k == 0 ? begin_backward(m, pass) : FATHOM_OK;
+static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) {
+    (void)h;
+    const layer *state = l->state;
+    const shared *s = l->shared;
+    float alpha = (float)l->config->alpha, beta = beta_of(l);
+    be_mat gz = l->ws->grad, gp = nn_tmp(l->ws, l->out);
+    /* gW += beta P' gZ */
+    TRY(be_gemm(l->dev,
+                &(be_gemm_args){.c = state->gw, .a = state->p, .b = gz, .ta = true, .alpha = beta, .beta = 1.0f}));
+    /* gP = (1 - beta) gZ + beta gZ W' */
+    TRY(be_axpby(l->dev, &(be_axpby_args){.y = gp, .x = gz, .a = 1.0f - beta}));
+    TRY(be_gemm(l->dev, &(be_gemm_args){.c = gp, .a = gz, .b = state->w, .tb = true, .alpha = beta, .beta = 1.0f}));
+    /* gH0 += alpha gP; backward starts with the last layer, which overwrites */
+    be_mat sum = l->index == l->config->layers - 1 ? (be_mat){0} : s->gh0;
+    TRY(be_axpby(l->dev, &(be_axpby_args){.y = s->gh0, .x = gp, .z = sum, .a = alpha, .b = 1.0f}));
+    /* gD(H) = (1 - alpha) Â gP, over gZ */
+    TRY(be_spmm(l->dev,
+                &(be_spmm_args){.y = gz, .a = l->input->a, .val = l->input->ahat, .x = gp, .alpha = 1.0f - alpha}));
+    return l->index == 0 ? backward_input(l, pass) : FATHOM_OK;
 }
 
-static fathom_status forward_end(nn_model *m, const nn_pass *pass) {
-    be_mat z = m->logits[pass->training], h = nn_acts_of(m, pass, m->config.layers - 1).h;
-    TRY(be_gemm(m->dev, &(be_gemm_args){.c = z, .a = h, .b = m->ends[1].w, .alpha = 1.0f}));
-    return be_bias_add(m->dev, &(be_bias_add_args){.y = z, .x = z, .b = m->ends[1].bias});
+static fathom_status forward_output(const nn_layer *l, const nn_pass *pass, be_mat h) {
+    const shared *s = l->shared;
+    be_mat y = s->logits[pass->training];
+    /* logits = D(H) W_1 + b_1; the norm of the last layer applied D */
+    TRY(be_gemm(l->dev, &(be_gemm_args){.c = y, .a = h, .b = s->output.w, .alpha = 1.0f}));
+    return be_bias_add(l->dev, &(be_bias_add_args){.y = y, .x = y, .b = s->output.bias});
 }
 
-static fathom_status backward_end(nn_model *m, const nn_pass *pass) {
-    (void)pass;
-    be_mat h = m->acts[m->config.layers - 1].h, gh = nn_product(m, h.cols);
-    TRY(be_col_sum(m->dev, &(be_col_sum_args){.s = m->gends[1].bias, .x = m->flow}));
-    TRY(be_gemm(m->dev,
-                &(be_gemm_args){.c = m->gends[1].w, .a = h, .b = m->flow, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
-    TRY(be_gemm(m->dev, &(be_gemm_args){.c = gh, .a = m->flow, .b = m->ends[1].w, .tb = true, .alpha = 1.0f}));
-    nn_flow_from_product(m, h.cols);
+static fathom_status backward_output(const nn_layer *l, be_mat h) {
+    const shared *s = l->shared;
+    be_mat gy = l->ws->grad, gh = nn_tmp(l->ws, h.cols);
+    /* gb_1 += sum_v gY, gW_1 += H' gY */
+    TRY(be_col_sum(l->dev, &(be_col_sum_args){.s = s->output.gbias, .x = gy}));
+    TRY(be_gemm(l->dev, &(be_gemm_args){.c = s->output.gw, .a = h, .b = gy, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
+    /* gH = gY W_1' */
+    TRY(be_gemm(l->dev, &(be_gemm_args){.c = gh, .a = gy, .b = s->output.w, .tb = true, .alpha = 1.0f}));
+    nn_grad_from_tmp(l->ws, h.cols);
     return FATHOM_OK;
 }
 
+static be_mat logits(const nn_layer *l, bool training) { return ((const shared *)l->shared)->logits[training]; }
+
 const nn_conv nn_conv_gcnii = {
-    .name = "gcnii",
     .relu = true,
+    .state_bytes = sizeof(layer),
+    .shared_bytes = sizeof(shared),
     .widths = widths,
-    .drops = drops,
+    .has_dropout = has_dropout,
     .declare = declare,
-    .plan = plan,
+    .plan = plan_layer,
+    .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
-    .declare_end = declare_end,
-    .forward_end = forward_end,
-    .backward_end = backward_end,
+    .declare_output = declare_output,
+    .forward_output = forward_output,
+    .backward_output = backward_output,
+    .logits = logits,
 };

@@ -5,56 +5,64 @@
  *   gH_{k-1} = Â gZ_k,  gW += X' (Â gZ_0)  */
 #include "nn/layers.h"
 
-static void widths(int64_t *in, int64_t *out, const nn_config *c, const nn_shape *s, int64_t k) {
-    (void)c;
-    *in = k == 0 ? s->features : s->classes;
-    *out = s->classes;
+static void widths(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k) {
+    (void)config;
+    *in = k == 0 ? shape->features : shape->classes;
+    *out = shape->classes;
 }
 
-static bool drops(const nn_config *c, int64_t k) {
-    (void)c;
+static bool has_dropout(const nn_config *config, int64_t k) {
+    (void)config;
     return k == 0;
 }
 
-static void declare(nn_model *m, int64_t k) {
-    if (k == 0)
-        nn_conv_gcn.declare(m, 0);
+static void declare(const nn_layer *l, nn_params *params) {
+    if (l->index == 0)
+        nn_linear_declare(l->state, l, params);
 }
 
-static fathom_status aggregate(nn_model *m, be_mat y, be_mat x) {
-    return be_spmm(m->dev, &(be_spmm_args){.y = y, .a = m->in->a, .val = m->in->ahat, .x = x, .alpha = 1.0f});
+/* y = Â x */
+static fathom_status aggregate(const nn_layer *l, be_mat y, be_mat x) {
+    const nn_input *in = l->input;
+    return be_spmm(l->dev, &(be_spmm_args){.y = y, .a = in->a, .val = in->ahat, .x = x, .alpha = 1.0f});
 }
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k) {
-    be_mat p = nn_product(m, m->layers[k].out), z = nn_acts_of(m, pass, k).z;
-    if (k == 0) {
-        TRY(nn_project(m, pass, p, m->layers[0].w.w));
-        return aggregate(m, z, p);
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
+    const nn_linear *lin = l->state;
+    be_mat tmp = nn_tmp(l->ws, l->out);
+    if (l->index == 0) {
+        /* P = X W */
+        TRY(nn_project(l, pass, tmp, lin->w));
+        /* Z = Â P */
+        return aggregate(l, *z, tmp);
     }
-    be_mat h = nn_acts_of(m, pass, k - 1).h;
-    if (h.buf != z.buf || h.off != z.off)
-        return aggregate(m, z, h);
-    TRY(aggregate(m, p, h)); /* evaluation without a norm has one room for z and h: it changes places */
-    nn_acts *one = &m->acts[m->config.layers];
-    be_mat room = m->product_room;
-    m->product_room = one->z;
-    one->z = one->h = room;
+    /* Z = Â H */
+    if (h.buf != z->buf || h.off != z->off)
+        return aggregate(l, *z, h);
+    /* Evaluation without a norm: Z is stored over H, and spmm cannot work in place. */
+    TRY(aggregate(l, tmp, h));
+    l->ws->tmp_buf = *z;
+    *z = tmp;
     return FATHOM_OK;
 }
 
-static fathom_status backward(nn_model *m, const nn_pass *pass, int64_t k) {
-    be_mat gp = nn_product(m, m->layers[k].out);
-    TRY(aggregate(m, gp, m->flow));
-    if (k == 0)
-        return nn_project_backward(m, pass, m->layers[0].g.w, gp);
-    nn_flow_from_product(m, gp.cols);
+static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) {
+    (void)h;
+    const nn_linear *lin = l->state;
+    be_mat tmp = nn_tmp(l->ws, l->out);
+    /* gP (layer 0) or gH = Â gZ */
+    TRY(aggregate(l, tmp, l->ws->grad));
+    /* gW += X' gP */
+    if (l->index == 0)
+        return nn_project_backward(l, pass, lin->gw, tmp);
+    nn_grad_from_tmp(l->ws, l->out);
     return FATHOM_OK;
 }
 
 const nn_conv nn_conv_sgc = {
-    .name = "sgc",
+    .state_bytes = sizeof(nn_linear),
     .widths = widths,
-    .drops = drops,
+    .has_dropout = has_dropout,
     .declare = declare,
     .forward = forward,
     .backward = backward,

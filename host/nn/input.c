@@ -1,10 +1,10 @@
-/* input.c - a loaded set on a device: the graph with self-loops and the weights of Â, features, labels and sets; nodes
- * in an order in which neighbours lie close (data_order). */
+/* input.c - a data set on a device: the graph with self-loops and the weights of Â, features, labels and sets. Nodes
+ * are reordered so that neighbours are close in memory (data_node_order). */
 #include <math.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "nn/nn.h"
+#include "nn/layers.h"
 
 nn_shape nn_shape_of(const data_set *set) {
     return (nn_shape){.nodes = set->graph.nodes,
@@ -15,45 +15,61 @@ nn_shape nn_shape_of(const data_set *set) {
                       .dense = set->input.dense};
 }
 
+void nn_input_bytes(nn_bytes *bytes, const nn_shape *s, bool transpose) {
+    const int64_t word = sizeof(float);
+    int64_t n = s->nodes, values = s->dense ? n * s->features : s->feature_entries;
+    int64_t graph = be_csr_bytes(n, s->entries, false) + (s->entries + 2 * n) * word; /* Â, labels and sets */
+    int64_t features = values * word;
+    if (transpose)
+        graph += be_csr_bytes(n, s->entries, true);
+    if (!s->dense)
+        features += be_csr_bytes(n, values, false) + be_csr_bytes(s->features, values, true);
+    bytes->part[NN_MEM_GRAPH] += graph;
+    bytes->part[NN_MEM_FEATURES] += features;
+    bytes->total += graph + features;
+    if (values * word > bytes->largest)
+        bytes->largest = values * word;
+}
+
 /* ---- the graph ---- */
 
 typedef struct loops {
-    int64_t *offsets;        /* n + 1 */
-    int32_t *columns, *back; /* the entry (u, v) of entry (v, u) */
+    int64_t *indptr;         /* n + 1 */
+    int32_t *indices, *eids; /* eids: the entry (u, v) of entry (v, u) */
     float *weights;
 } loops;
 
-/* Every row with its own node put in at its place; weight 1 / sqrt((deg u + 1)(deg v + 1)). */
+/* Every row with its self-loop in sorted order; weight 1 / sqrt((deg u + 1)(deg v + 1)). */
 static void add_loops(loops *out, const data_graph *g) {
     for (int32_t u = 0; u < g->nodes; u++) {
-        int64_t at = g->offsets[u] + u, end = g->offsets[u + 1];
-        double degree = (double)(end - g->offsets[u] + 1);
-        bool looped = false;
-        out->offsets[u] = at;
-        for (int64_t e = g->offsets[u]; e <= end; e++) {
-            int32_t v = e < end ? g->columns[e] : INT32_MAX;
-            if (!looped && v > u) {
-                out->columns[at] = u;
+        int64_t at = g->indptr[u] + u, end = g->indptr[u + 1];
+        double degree = (double)(end - g->indptr[u] + 1);
+        bool inserted = false;
+        out->indptr[u] = at;
+        for (int64_t e = g->indptr[u]; e <= end; e++) {
+            int32_t v = e < end ? g->indices[e] : INT32_MAX;
+            if (!inserted && v > u) {
+                out->indices[at] = u;
                 out->weights[at++] = (float)(1.0 / degree);
-                looped = true;
+                inserted = true;
             }
             if (e == end)
                 break;
-            double other = (double)(g->offsets[v + 1] - g->offsets[v] + 1);
-            out->columns[at] = v;
+            double other = (double)(g->indptr[v + 1] - g->indptr[v] + 1);
+            out->indices[at] = v;
             out->weights[at++] = (float)(1.0 / sqrt(degree * other));
         }
     }
-    out->offsets[g->nodes] = g->offsets[g->nodes] + g->nodes;
+    out->indptr[g->nodes] = g->indptr[g->nodes] + g->nodes;
 }
 
-/* Rows are walked in order, so the entries of a column v are met with ascending u: as row v lists them. */
-static fathom_status pair_entries(loops *out, int32_t nodes) {
+/* The entries of column v come with ascending u, the order of row v, since the pattern is symmetric. */
+static fathom_status transpose_eids(loops *out, int32_t nodes) {
     int64_t *next = NULL;
-    TRY(mem_new(&next, nodes, 1, sizeof *next, "places in the transposed graph"));
-    memcpy(next, out->offsets, (size_t)nodes * sizeof *next);
-    for (int64_t e = 0; e < out->offsets[nodes]; e++)
-        out->back[next[out->columns[e]]++] = (int32_t)e;
+    TRY(mem_new(&next, nodes, 1, sizeof *next, "offsets of the transposed graph"));
+    memcpy(next, out->indptr, (size_t)nodes * sizeof *next);
+    for (int64_t e = 0; e < out->indptr[nodes]; e++)
+        out->eids[next[out->indices[e]]++] = (int32_t)e;
     mem_free(next);
     return FATHOM_OK;
 }
@@ -64,34 +80,34 @@ static fathom_status upload_graph(nn_input *in, const data_graph *g, bool transp
     int64_t n = g->nodes, entries = in->shape.entries;
     if (transpose && entries > INT32_MAX)
         return fail(FATHOM_DATA, "a graph of %lld entries is too large for attention", (long long)entries);
-    TRY_OUT(mem_new(&l.offsets, n + 1, 1, sizeof *l.offsets, "graph with self-loops"));
-    TRY_OUT(mem_new(&l.columns, entries, 1, sizeof *l.columns, "graph with self-loops"));
+    TRY_OUT(mem_new(&l.indptr, n + 1, 1, sizeof *l.indptr, "graph with self-loops"));
+    TRY_OUT(mem_new(&l.indices, entries, 1, sizeof *l.indices, "graph with self-loops"));
     TRY_OUT(mem_new(&l.weights, entries, 1, sizeof *l.weights, "weights of the graph"));
     add_loops(&l, g);
-    TRY_OUT(be_csr_upload(in->dev, &in->a, n, n, l.offsets, l.columns, NULL, "graph"));
+    TRY_OUT(be_csr_upload(in->dev, &in->a, n, n, l.indptr, l.indices, NULL, "graph"));
     TRY_OUT(be_upload(in->dev, in->ahat.buf, be_floats(in->ahat.off), l.weights, be_floats(entries)));
     if (transpose) {
-        TRY_OUT(mem_new(&l.back, entries, 1, sizeof *l.back, "transposed graph"));
-        TRY_OUT(pair_entries(&l, g->nodes));
-        TRY_OUT(be_csr_upload(in->dev, &in->at, n, n, l.offsets, l.columns, l.back, "transposed graph"));
+        TRY_OUT(mem_new(&l.eids, entries, 1, sizeof *l.eids, "transposed graph"));
+        TRY_OUT(transpose_eids(&l, g->nodes));
+        TRY_OUT(be_csr_upload(in->dev, &in->at, n, n, l.indptr, l.indices, l.eids, "transposed graph"));
     }
 out:
-    mem_free(l.offsets);
-    mem_free(l.columns);
-    mem_free(l.back);
+    mem_free(l.indptr);
+    mem_free(l.indices);
+    mem_free(l.eids);
     mem_free(l.weights);
     return status;
 }
 
 /* ---- features ---- */
 
-/* The values are the set's own where the device computes in host memory, else a copy. */
-static fathom_status put_values(nn_input *in, const data_features *x) {
+/* Wraps the values of the set where the device computes in host memory, else copies them. */
+static fathom_status upload_values(nn_input *in, const data_features *x) {
     int64_t count = x->dense ? (int64_t)x->rows * x->cols : x->nonzeros;
     if (count == 0)
         return FATHOM_OK;
-    if (be_borrows(in->dev)) {
-        TRY(be_borrow(in->dev, &in->values, x->values, be_floats(count)));
+    if (be_has_host_memory(in->dev)) {
+        TRY(be_wrap_host(in->dev, &in->values, x->values, be_floats(count)));
     } else {
         TRY(be_alloc(in->dev, &in->values, be_floats(count), "features"));
         TRY(be_upload(in->dev, in->values, 0, x->values, be_floats(count)));
@@ -105,40 +121,41 @@ static fathom_status put_values(nn_input *in, const data_features *x) {
 
 static fathom_status upload_features(nn_input *in, const data_features *x) {
     data_features t = {0};
-    int64_t *entry = NULL;
-    int32_t *ids = NULL;
+    int64_t *transposed = NULL;
+    int32_t *eids = NULL;
     fathom_status status;
-    TRY(put_values(in, x));
+    TRY(upload_values(in, x));
     if (x->dense)
         return FATHOM_OK;
     if (x->nonzeros > INT32_MAX)
         return fail(FATHOM_DATA, "features with %lld stored values are too large", (long long)x->nonzeros);
-    TRY_OUT(data_transpose(&t, &entry, x));
-    TRY_OUT(mem_new(&ids, x->nonzeros, 1, sizeof *ids, "entries of the features"));
+    TRY_OUT(data_transpose(&t, &transposed, x));
+    TRY_OUT(mem_new(&eids, x->nonzeros, 1, sizeof *eids, "entries of the features"));
     for (int64_t e = 0; e < x->nonzeros; e++)
-        ids[e] = (int32_t)entry[e];
-    TRY_OUT(be_csr_keep(in->dev, &in->xs, x->rows, x->cols, x->offsets, x->columns, "features"));
-    TRY_OUT(be_csr_upload(in->dev, &in->xt, x->cols, x->rows, t.offsets, t.columns, ids, "transposed features"));
+        eids[e] = (int32_t)transposed[e];
+    TRY_OUT(be_csr_wrap_host(in->dev, &in->xs, x->rows, x->cols, x->indptr, x->indices, "features"));
+    TRY_OUT(be_csr_upload(in->dev, &in->xt, x->cols, x->rows, t.indptr, t.indices, eids, "transposed features"));
+    TRY_OUT(be_csr_prepare(in->dev, &in->xt, &in->xs));
 out:
     data_features_free(&t);
-    mem_free(entry);
-    mem_free(ids);
+    mem_free(transposed);
+    mem_free(eids);
     return status;
 }
 
 /* ---- labels and sets ---- */
 
-/* One integer of each node, in the order of the device. */
-static fathom_status upload_ints(const nn_input *in, be_ints to, const int32_t *of_node) {
+/* One integer per node, reordered. */
+static fathom_status upload_ints(const nn_input *in, be_ints to, const int32_t *values) {
     int32_t *ordered = NULL;
     fathom_status status;
-    size_t bytes = (size_t)to.len * sizeof *of_node;
+    size_t bytes = (size_t)to.len * sizeof *values;
     if (in->order) {
         TRY_OUT(mem_new(&ordered, to.len, 1, sizeof *ordered, "nodes in order"));
         for (int64_t i = 0; i < to.len; i++)
-            ordered[i] = of_node[in->order[i]];
+            ordered[i] = values[in->order[i]];
     }
-    TRY_OUT(be_upload(in->dev, to.buf, (size_t)to.off * sizeof *of_node, ordered ? ordered : of_node, bytes));
+    TRY_OUT(be_upload(in->dev, to.buf, (size_t)to.off * sizeof *values, ordered ? ordered : values, bytes));
 out:
     mem_free(ordered);
     return status;
@@ -170,7 +187,7 @@ out:
     return status;
 }
 
-/* ---- together ---- */
+/* ---- making ---- */
 
 static int64_t take(int64_t *off, int64_t count) {
     int64_t at = *off;
@@ -178,18 +195,18 @@ static int64_t take(int64_t *off, int64_t count) {
     return at;
 }
 
-/* Graph and features, in the order that is found for them. */
+/* Graph and features, reordered. */
 static fathom_status upload_nodes(nn_input *in, const data_set *set, bool transpose) {
     data_graph graph = {0};
     fathom_status status;
-    TRY_OUT(data_order(&in->order, &set->graph));
+    TRY_OUT(data_node_order(&in->order, &set->graph));
     if (in->order) {
-        TRY_OUT(data_graph_in_order(&graph, &set->graph, in->order));
-        TRY_OUT(data_features_in_order(&in->ordered, &set->input, in->order));
+        TRY_OUT(data_graph_permute(&graph, &set->graph, in->order));
+        TRY_OUT(data_features_permute(&in->ordered, &set->input, in->order));
     }
     TRY_OUT(upload_graph(in, in->order ? &graph : &set->graph, transpose));
     TRY_OUT(upload_features(in, in->order ? &in->ordered : &set->input));
-    if (!be_borrows(in->dev))
+    if (!be_has_host_memory(in->dev))
         data_features_free(&in->ordered);
 out:
     data_graph_free(&graph);
@@ -211,7 +228,7 @@ fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *se
     in->ahat = be_vector(in->buf, ahat, in->shape.entries);
     in->labels = be_int_view(in->buf, labels, n);
     in->sets = be_int_view(in->buf, sets, n);
-    TRY_OUT(upload_nodes(in, set, model == NN_GAT));
+    TRY_OUT(upload_nodes(in, set, nn_convs[model]->needs_transpose));
     TRY_OUT(upload_sets(in, set));
 out:
     if (status != FATHOM_OK)

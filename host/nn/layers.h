@@ -1,77 +1,83 @@
-/* layers.h - what conv_*.c and norm_*.c share with model.c: the rooms of a layer and the two kinds of table rows.
+/* layers.h - what conv_*.c and norm_*.c share with model.c.
  *
- * A layer k = 0 .. K-1 turns its input into Z_k (the convolution), then into H_k = act(norm(Z_k)), act being relu and
- * the dropout on the input of layer k + 1. The input of layer 0 is X (nn_project), of layer k it is H_{k-1}. */
+ * Layer k = 0 .. K-1 is a convolution, which maps H_{k-1} to Z_k, and a norm, which maps Z_k to H_k = act(norm(Z_k)).
+ * act is the ReLU of the model and the dropout on the input of layer k + 1. The input of layer 0 is the feature matrix
+ * X.
+ *
+ * conv_NAME.c and norm_NAME.c each define a table of functions (nn_conv, nn_norm), the state of one layer (parameters,
+ * gradients, activations that forward saves for backward) and the state all layers share (scratch, activations of
+ * evaluation). model.c allocates both, zeroed, and hands them over in nn_layer. */
 #ifndef NN_LAYERS_H
 #define NN_LAYERS_H
 
 #include "nn/nn.h"
+#include "nn/params.h"
 #include "nn/plan.h"
 
-/* The parameters of a layer, or their gradients: only those the model and its norm declare are there. */
-typedef struct nn_weights {
-    be_mat w, bias;          /* in x out, 1 x out */
-    be_mat att_src, att_dst; /* 1 x out */
-    be_mat gamma, beta;      /* 1 x d, or G x d */
-    be_mat u, c;             /* G x d, 1 x G: the assignment to groups */
-    be_mat rmean, rvar;      /* running estimates, as gamma */
-} nn_weights;
+/* Matrices of n x widest that convolutions pass on. */
+typedef struct nn_workspace {
+    be_mat grad_buf, tmp_buf; /* swapped rather than copied */
+    be_mat grad;              /* the gradient being propagated back, as wide as the layer: a view of grad_buf */
+    be_mat x_dropped;         /* dropout(X), saved for backward: n x F, or 1 x nnz for sparse features */
+} nn_workspace;
 
 typedef struct nn_layer {
-    int64_t in, out;
-    nn_weights w, g;
+    const nn_config *config;
+    const nn_shape *shape;
+    be_device *dev;        /* NULL while only planning */
+    const nn_input *input; /* input and ws: convolutions only */
+    nn_workspace *ws;
+    int64_t index, in, out; /* k, and the columns of H_{k-1} and Z_k */
+    bool norm_in_place;     /* H_k is Z_k, so that in evaluation H_{k-1} is Z_k too */
+    void *state, *shared;   /* structs of conv_*.c or norm_*.c */
 } nn_layer;
 
-/* What a layer keeps from forward to backward. */
-typedef struct nn_acts {
-    be_mat z;         /* n x out: what the convolution gives and the norm takes */
-    be_mat h;         /* n x out: after norm and activation */
-    be_mat p;         /* n x out: GAT: projected; GCNII: before its weight */
-    be_mat s, t;      /* 1 x n: attention scores */
-    be_mat alpha;     /* 1 x entries: attention */
-    be_mat kept;      /* 1 x entries: what dropout leaves of it; training alone */
-    be_mat assign;    /* n x G */
-    be_mat mean, var; /* 1 x d, or G x d */
-} nn_acts;
-
 typedef struct nn_conv {
-    const char *name;
-    bool relu;       /* after every layer */
-    bool keeps_sums; /* backward needs gP and gH at once: a room more */
-    /* The widths of layer k. */
+    bool relu;            /* after every layer */
+    bool needs_transpose; /* reads input->at */
+    size_t state_bytes, shared_bytes;
     void (*widths)(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k);
-    /* Is there dropout on the input of layer k? k = K asks for what comes after the last one. */
-    bool (*drops)(const nn_config *config, int64_t k);
-    void (*declare)(nn_model *m, int64_t k);                 /* parameters of layer k */
-    void (*plan)(nn_model *m, nn_acts *acts, int64_t width); /* what a layer of this width keeps, beyond z and h */
-    fathom_status (*forward)(nn_model *m, const nn_pass *pass, int64_t k);
-    /* Given m->flow = dL/dZ_k: adds to the gradients of the parameters, leaves dL/dH_{k-1} in m->flow (k > 0). */
-    fathom_status (*backward)(nn_model *m, const nn_pass *pass, int64_t k);
-    /* A layer behind the last one (GCNII), or NULL. */
-    void (*declare_end)(nn_model *m);
-    fathom_status (*forward_end)(nn_model *m, const nn_pass *pass);
-    fathom_status (*backward_end)(nn_model *m, const nn_pass *pass);
+    /* Is there dropout on the input of layer k? k = K: on the output of the last layer. */
+    bool (*has_dropout)(const nn_config *config, int64_t k);
+    void (*declare)(const nn_layer *l, nn_params *params);
+    void (*plan)(const nn_layer *l, nn_plan *plan);                            /* per-layer memory, or NULL */
+    void (*plan_shared)(const nn_layer *first, nn_plan *plan, int64_t widest); /* shared memory, or NULL */
+    /* Writes Z_k to *z, or swaps *z with the workspace. h is H_{k-1}, absent in layer 0. */
+    fathom_status (*forward)(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z);
+    /* ws->grad: from dL/dZ_k to dL/dH_{k-1} (k > 0). Adds to the gradients of the parameters. */
+    fathom_status (*backward)(const nn_layer *l, const nn_pass *pass, be_mat h);
+    /* A dense layer after the last convolution, or NULL: h is H_{K-1}, backward starts from dL/dlogits. */
+    void (*declare_output)(const nn_layer *last, nn_params *params);
+    fathom_status (*forward_output)(const nn_layer *last, const nn_pass *pass, be_mat h);
+    fathom_status (*backward_output)(const nn_layer *last, be_mat h);
+    be_mat (*logits)(const nn_layer *last, bool training);
 } nn_conv;
 
 typedef struct nn_norm {
-    const char *name;
-    bool keeps_input; /* backward reads Z: z and h are two matrices */
-    bool gates;       /* backward takes the relu behind it along */
-    void (*declare)(nn_model *m, int64_t k);
-    void (*plan)(nn_model *m, nn_acts *acts, int64_t width);
-    fathom_status (*forward)(nn_model *m, const nn_pass *pass, int64_t k, be_act act); /* h = act(norm(z)) */
-    /* m->flow: from dL/d(norm's output) to dL/dZ_k, in place. */
-    fathom_status (*backward)(nn_model *m, int64_t k, const be_act *act); /* act: NULL when it is done with */
+    bool keeps_input; /* backward reads Z_k: Z_k and H_k are two matrices */
+    bool fuses_relu;  /* backward also applies the mask of the ReLU and dropout that follow */
+    size_t state_bytes, shared_bytes;
+    void (*declare)(const nn_layer *l, nn_params *params); /* may be NULL, like the next two */
+    void (*plan)(const nn_layer *l, nn_plan *plan);
+    void (*plan_shared)(const nn_layer *first, nn_plan *plan, int64_t widest);
+    fathom_status (*forward)(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act); /* h = act(norm(z)) */
+    /* grad: from dL/d(norm(z)) to dL/dz, in place. With fuses_relu and act: from dL/dh, h = act(norm(z)). */
+    fathom_status (*backward)(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act);
+    be_mat (*assignment)(const nn_layer *l, bool training); /* n x G of the last forward; NULL: no groups */
 } nn_norm;
 
-extern const nn_conv nn_conv_gcn, nn_conv_gat, nn_conv_sgc, nn_conv_gcnii;
-extern const nn_norm nn_norm_none, nn_norm_batch, nn_norm_pair, nn_norm_group;
+#define X(id, name) extern const nn_conv nn_conv_##name;
+NN_CONV_LIST(X)
+#undef X
+#define X(id, name) extern const nn_norm nn_norm_##name;
+NN_NORM_LIST(X)
+#undef X
 extern const nn_conv *const nn_convs[NN_CONV_COUNT];
 extern const nn_norm *const nn_norms[NN_NORM_COUNT];
 
 #define NN_EPS 1e-5f      /* batch and group norm */
 #define NN_PAIR_EPS 1e-6f /* pair norm */
-#define NN_SLOPE 0.2f     /* leaky relu of the attention */
+#define NN_SLOPE 0.2f     /* LeakyReLU of the attention */
 
 struct nn_model {
     nn_config config;
@@ -83,58 +89,69 @@ struct nn_model {
     nn_bytes bytes;
     nn_plan plan;
 
-    nn_param *params;
-    int64_t param_count, param_room;
-    fathom_status declared;                        /* the first failure while declaring */
-    int64_t trained, total;                        /* floats of the trained part, of all */
+    nn_params params;
     be_mat weights, grads, moment1, moment2, best; /* 1 x total or 1 x trained */
 
-    nn_layer *layers; /* K */
-    nn_acts *acts;    /* K, and one more that evaluation uses for every layer: after a failed epoch the training
-                         values are all still there to be looked at */
-    nn_weights ends[2], gends[2]; /* GCNII: lins.0 and lins.1 */
-    be_mat h0, gh0, first;        /* GCNII, n x d: H0, its gradient, the dropped input of layer 0 */
-    be_mat logits[2];             /* GCNII, n x C: evaluation, training */
+    nn_layer *convs, *norms; /* K each */
+    void *conv_states, *conv_shared, *norm_states, *norm_shared;
+    /* Z_k and H_k of training (n x out), and at K those of every layer in evaluation (n x widest): after a failed epoch
+     * the training values are still there to be examined. */
+    be_mat *z, *h; /* K + 1 */
 
-    be_mat flow_room, product_room, sums_room; /* n x widest */
-    be_mat flow;           /* the gradient on its way down: a view of flow_room as wide as the layer */
-    be_mat x_dropped;      /* n x F, or 1 x entries of sparse features */
-    be_mat gassign, db, q; /* n x G, 1 x d, G x d */
-    be_mat ge, gs, gt;     /* attention: 1 x entries, 1 x n */
-    be_mat record;         /* 1 x 4: loss and three counts */
-    be_ints pred;          /* n */
+    nn_workspace ws;
+    be_mat stats; /* 1 x 4: nn_epoch_stats */
+    be_ints pred; /* n */
 };
 
-/* The rooms of layer k in this pass, as wide as the layer. */
-nn_acts nn_acts_of(const nn_model *m, const nn_pass *pass, int64_t k);
-/* A matrix of n rows in the product room. */
-be_mat nn_product(const nn_model *m, int64_t cols);
-/* The flow is n x cols from now on: in its own room, or where the product was made (the rooms change places). */
-void nn_flow_width(nn_model *m, int64_t cols);
-void nn_flow_from_product(nn_model *m, int64_t cols);
-/* The dropout on the input of layer k in this pass; rate 0 when there is none. */
-be_drop nn_drop_of(const nn_model *m, const nn_pass *pass, int64_t k);
-be_act nn_act_of(const nn_model *m, const nn_pass *pass, int64_t k); /* what follows the norm of layer k */
+int64_t nn_widest(const nn_model *m); /* columns of the widest Z_k or of the logits */
+/* Adds the bytes of nn_input_make to the plan (input.c). */
+void nn_input_bytes(nn_bytes *bytes, const nn_shape *shape, bool transpose);
 
-/* y = dropout(X) W with layer 0's mask, and gW += dropout(X)' gy. */
-fathom_status nn_project(nn_model *m, const nn_pass *pass, be_mat y, be_mat w);
-fathom_status nn_project_backward(nn_model *m, const nn_pass *pass, be_mat gw, be_mat gy);
-/* p = H W of layer k, H being X in layer 0; from gp: gW += H' gp, and the flow becomes gH = gp W' (not in layer 0). */
-fathom_status nn_transform(nn_model *m, const nn_pass *pass, int64_t k, be_mat p);
-fathom_status nn_transform_backward(nn_model *m, const nn_pass *pass, int64_t k, be_mat gp);
+/* The first rows x cols elements of a larger matrix, as a packed matrix. */
+be_mat nn_resize(be_mat m, int64_t rows, int64_t cols);
+/* A scratch matrix of n x cols. */
+be_mat nn_tmp(const nn_workspace *ws, int64_t cols);
+/* ws->grad is n x cols from now on: the gradient buffer, or the scratch matrix (the two are swapped). */
+void nn_grad_resize(nn_workspace *ws, int64_t cols);
+void nn_grad_from_tmp(nn_workspace *ws, int64_t cols);
 
-/* Declares a parameter; its views are set when the model is allocated. `transposed`: shape on disk is cols x rows. */
-typedef struct nn_declaration {
-    be_mat *view, *grad;
-    nn_part part;
-    int64_t rows, cols;
-    bool transposed;
-    int dims; /* on disk: 1, 2, or 3 (1 x 1 x cols) */
-    double limit, value;
-} nn_declaration;
-void nn_declare(nn_model *m, nn_declaration d, const char *name_format, ...) CORE_PRINTF(3, 4);
-double nn_glorot(int64_t fan_in, int64_t fan_out);
-void nn_params_lay(nn_model *m);
-void nn_params_view(nn_model *m);
+/* Mask number `number` of this pass; rate 0 in evaluation. */
+be_drop nn_dropout(const nn_config *config, const nn_pass *pass, int64_t number);
+/* Neither ReLU nor dropout; ReLU alone. */
+be_act nn_act(bool relu);
+
+/* ---- plan_norm.c ---- */
+
+typedef struct nn_stats {
+    be_mat mean, var; /* 1 x d, or G x d */
+} nn_stats;
+
+typedef struct nn_norm_sums {
+    be_mat db, q; /* scratch of backward: 1 x d; 1 x d, or G x d */
+} nn_norm_sums;
+
+void nn_plan_stats(nn_stats *stats, nn_plan *plan, int64_t rows, int64_t width);
+void nn_plan_sums(nn_norm_sums *sums, const nn_layer *l, nn_plan *plan, int64_t widest);
+
+/* ---- linear.c ---- */
+
+/* Features to hidden to ... to classes; dropout on the input of the first and of the last layer (GCN, GAT). */
+void nn_hidden_widths(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k);
+bool nn_dropout_first_last(const nn_config *config, int64_t k);
+
+typedef struct nn_linear {
+    be_mat w, gw; /* in x out, and its gradient */
+} nn_linear;
+
+void nn_linear_declare(nn_linear *lin, const nn_layer *l, nn_params *params);
+/* y = H W; H is dropout(X) in layer 0. */
+fathom_status nn_linear_forward(const nn_linear *lin, const nn_layer *l, const nn_pass *pass, be_mat y, be_mat h);
+/* gW += H' gy, and in layers k > 0 ws->grad = gy W'. */
+fathom_status nn_linear_backward(const nn_linear *lin, const nn_layer *l, const nn_pass *pass, be_mat h, be_mat gy);
+
+/* y = dropout(X) W, and gW += dropout(X)' gy, with mask number 0. */
+void nn_plan_features(nn_workspace *ws, nn_plan *plan, const nn_config *config, const nn_shape *shape);
+fathom_status nn_project(const nn_layer *l, const nn_pass *pass, be_mat y, be_mat w);
+fathom_status nn_project_backward(const nn_layer *l, const nn_pass *pass, be_mat gw, be_mat gy);
 
 #endif

@@ -1,10 +1,10 @@
-/* nn.h - the networks, as their users (train, cli, tests) see them. The mathematics is in conv_*.c and norm_*.c,
- * written as sequences of operations of backend.h; nothing here knows a device.
+/* nn.h - the interface of the networks for train, cli and tests. conv_*.c and norm_*.c define the layers as sequences
+ * of the operations in backend.h; nothing here depends on a back end.
  *
- *     nn_input *input = NULL;                              // graph, features, labels on the device
+ *     nn_input *input = NULL;                              // graph, features and labels on the device
  *     nn_model *model = NULL;
  *     TRY(nn_input_make(&input, dev, set, config.model));
- *     TRY(nn_model_make(&model, &config, input));          // plans and allocates all it will ever need
+ *     TRY(nn_model_make(&model, &config, input));          // plans and allocates all memory
  *     TRY(nn_init(model, seed));
  *     nn_pass pass = {.training = true, .seed = seed, .epoch = 1};
  *     TRY(nn_forward(model, &pass));                       // nn_logits(model): n x C
@@ -12,18 +12,39 @@
  *     TRY(nn_backward(model, &pass));
  *     TRY(nn_step(model, lr, decay, 1));
  *
- * A new model is a file conv_NAME.c and a row of nn_convs, a new normalisation a file norm_NAME.c and a row of
- * nn_norms (both in tables.c); see layers.h. */
+ * A new model is a file conv_NAME.c and a row of NN_CONV_LIST, a new norm a file norm_NAME.c and a row of NN_NORM_LIST
+ * (and its number in the public header); see layers.h. */
 #ifndef NN_NN_H
 #define NN_NN_H
 
 #include "backend/backend.h"
 #include "data/data.h"
 
-typedef enum nn_conv_kind { NN_GCN, NN_GAT, NN_SGC, NN_GCNII, NN_CONV_COUNT } nn_conv_kind;
-typedef enum nn_norm_kind { NN_NONE, NN_BATCH, NN_PAIR, NN_GROUP, NN_NORM_COUNT } nn_norm_kind;
+/* X(id, name): the only list of the models. `name` is what the command line, recipes and checkpoints write. */
+#define NN_CONV_LIST(X) \
+    X(GCN, gcn)         \
+    X(GAT, gat)         \
+    X(SGC, sgc)         \
+    X(GCNII, gcnii)
 
-/* Their names as the command line and checkpoints write them, and a line about each. */
+/* The only list of the norms. */
+#define NN_NORM_LIST(X) \
+    X(NONE, none)       \
+    X(BATCH, batch)     \
+    X(PAIR, pair)       \
+    X(GROUP, group)
+
+#define X(id, name) NN_##id,
+typedef enum nn_conv_kind { NN_CONV_LIST(X) NN_CONV_COUNT } nn_conv_kind;
+typedef enum nn_norm_kind { NN_NORM_LIST(X) NN_NORM_COUNT } nn_norm_kind;
+#undef X
+
+/* The names as elements of an array, and as the choices "a|b|c" of an option: constants, for tables. */
+#define NN_NAME(id, name) #name,
+#define NN_CHOICE(id, name) "|" #name
+#define NN_CONV_CHOICES (&(NN_CONV_LIST(NN_CHOICE))[1])
+#define NN_NORM_CHOICES (&(NN_NORM_LIST(NN_CHOICE))[1])
+
 const char *nn_conv_name(nn_conv_kind kind);
 const char *nn_norm_name(nn_norm_kind kind);
 bool nn_conv_find(nn_conv_kind *kind, const char *name);
@@ -44,14 +65,14 @@ typedef struct nn_config {
 #define NN_HIDDEN_MAX 65536
 #define NN_GROUPS_MAX 4096
 
-/* Names the first value that cannot be used. */
+/* Fails with FATHOM_USAGE and names the first value out of range. */
 fathom_status nn_config_check(const nn_config *config);
 
-/* What decides sizes, apart from the configuration. */
+/* Sizes of a data set: with nn_config they decide the memory plan. */
 typedef struct nn_shape {
     int64_t nodes, features, classes;
-    int64_t entries;         /* of the graph with self-loops: 2 edges + nodes */
-    int64_t feature_entries; /* stored, when not dense */
+    int64_t entries;         /* nnz of the graph with self-loops: 2 edges + nodes */
+    int64_t feature_entries; /* nnz of sparse features */
     bool dense;
 } nn_shape;
 
@@ -67,13 +88,14 @@ typedef enum nn_memory {
     NN_MEM_COUNT
 } nn_memory;
 typedef struct nn_bytes {
-    int64_t part[NN_MEM_COUNT], total, largest; /* largest: the biggest single piece */
-    int64_t parameters;                         /* numbers trained */
+    int64_t part[NN_MEM_COUNT], total, largest; /* largest: of one matrix */
+    int64_t parameters;                         /* trained values, not bytes */
 } nn_bytes;
 
 const char *nn_memory_name(nn_memory part);
 fathom_status nn_plan_bytes(nn_bytes *bytes, const nn_config *config, const nn_shape *shape);
-/* Fails with FATHOM_MEMORY, what is needed and the depth that would fit, when the plan is larger than the device. */
+/* Fails with FATHOM_MEMORY when the plan exceeds the device; the message names the need and the depth that would fit.
+ */
 fathom_status nn_plan_check(const nn_bytes *bytes, const nn_config *config, const nn_shape *shape, const be_info *info);
 
 /* ---- graph, features, labels on a device ---- */
@@ -83,54 +105,55 @@ enum { NN_TRAIN, NN_VAL, NN_TEST, NN_SETS };
 typedef struct nn_input {
     be_device *dev;
     nn_shape shape;
-    be_csr a, at;   /* the graph with self-loops, columns ascending; its transpose with entry ids (GAT only) */
-    be_mat ahat;    /* 1 x entries: 1 / sqrt((deg u + 1)(deg v + 1)) */
-    be_mat x;       /* n x F, dense features */
+    be_csr a,
+        at;      /* the graph with self-loops, sorted indices; its transpose with entry ids (nn_conv.needs_transpose) */
+    be_mat ahat; /* 1 x entries: 1 / sqrt((deg u + 1)(deg v + 1)) */
+    be_mat x;    /* n x F, dense features */
     be_csr xs, xt;  /* sparse features and their transpose with entry ids */
     be_mat xval;    /* their values; absent when nothing is stored */
     be_ints labels; /* n */
     be_ints sets;   /* n; bit NN_TRAIN, NN_VAL, NN_TEST */
     int64_t count[NN_SETS];
-    be_buf *buf;           /* everything but the sparse patterns and */
-    be_buf *values;        /* the values of the features */
-    int32_t *order;        /* row i on the device is node order[i] of the set (data_order); NULL: node i */
+    be_buf *buf;           /* ahat, labels and sets */
+    be_buf *values;        /* values of the features */
+    int32_t *order;        /* row i on the device is node order[i] (data_node_order); NULL: node i */
     data_features ordered; /* the features in that order */
 } nn_input;
 
-/* The set stays as it is while the input lives: on the CPU its features are used where they lie. Nodes lie on the
- * device in an order of their own; what is read back is in the order of the set. */
+/* The set must stay unchanged until nn_input_free: the CPU back end reads its features in place. Nodes are reordered on
+ * the device (data_node_order); nn_get_* return rows in the order of the set. */
 fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *set, nn_conv_kind model);
 void nn_input_free(nn_input *input);
 
 /* ---- parameters ---- */
 
-/* Trained: Adam sees it. Fixed: stored only (the assignment of one group, whose gradient is 0 and which is not
- * decayed). Running: estimates for evaluation. The block of all values is laid out in this order. */
-typedef enum nn_part { NN_TRAINED, NN_FIXED, NN_RUNNING } nn_part;
+/* Trained: updated by Adam. Fixed: stored only (the assignment to one group has gradient 0 and no weight decay).
+ * Running: estimates for evaluation. The block of all values is laid out in this order. */
+typedef enum nn_param_kind { NN_TRAINED, NN_FIXED, NN_RUNNING } nn_param_kind;
 
 typedef struct nn_param {
     char name[56];
-    nn_part part;
-    int64_t off, rows, cols; /* in memory: row-major at `off` of the block */
-    int dims;                /* on disk, as PyTorch has it */
+    nn_param_kind kind;
+    int64_t off, rows, cols; /* row-major at `off` of the block */
+    int dims;                /* in files, as in PyTorch */
     int64_t shape[3];
-    bool transposed;     /* the disk holds cols x rows */
-    float limit, value;  /* at first uniform in +-limit, or `value` when limit is 0 */
-    be_mat *view, *grad; /* where the views are kept; grad NULL unless trained */
+    bool transposed;     /* files store cols x rows */
+    float limit, value;  /* initial: uniform in +-limit, or `value` when limit is 0 */
+    be_mat *view, *grad; /* set when the memory is allocated; grad: NN_TRAINED only */
 } nn_param;
 
 /* ---- a model ---- */
 
 typedef struct nn_model nn_model;
 
-/* One walk through the layers; `epoch` counts from 1 and with `seed` decides every dropout mask. */
+/* One pass through the layers; `epoch` counts from 1 and with `seed` decides every dropout mask. */
 typedef struct nn_pass {
     bool training;
     uint64_t seed;
     uint32_t epoch;
 } nn_pass;
 
-/* A model without memory on any device: its parameters are known, and how many bytes it would take. */
+/* A model without device memory: its parameters and its bytes are known. */
 fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_shape *shape);
 fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_input *input);
 void nn_model_free(nn_model *model);
@@ -140,33 +163,33 @@ const nn_shape *nn_model_shape(const nn_model *model);
 const nn_bytes *nn_model_bytes(const nn_model *model);
 void nn_set_lambda(nn_model *model, double lambda); /* no size depends on it */
 
-/* Initial parameters by the seed, moments 0. */
+/* Initial parameters from the seed, moments 0. */
 fathom_status nn_init(nn_model *model, uint64_t seed);
 
 fathom_status nn_forward(nn_model *model, const nn_pass *pass);
 be_mat nn_logits(const nn_model *model, const nn_pass *pass); /* n x C, of the last forward of that kind */
-fathom_status nn_loss(nn_model *model);                       /* of the training logits, and its gradient */
+fathom_status nn_loss(nn_model *model); /* cross-entropy of the training logits, and its gradient */
 fathom_status nn_backward(nn_model *model, const nn_pass *pass);
 fathom_status nn_step(nn_model *model, double lr, double decay, int64_t step);
-/* Predictions of the last evaluation and how many are right in each set. */
-fathom_status nn_score(nn_model *model);
+/* Predictions of the last evaluation, and the number of correct ones in each set. */
+fathom_status nn_count_correct(nn_model *model);
 
-/* The one small read of an epoch: the only wait. `correct` is that of the last nn_score. */
-typedef struct nn_record {
+/* The only read of an epoch, 16 bytes, and its only wait. `correct` is of the last nn_count_correct. */
+typedef struct nn_epoch_stats {
     float loss;
     int32_t correct[NN_SETS];
-} nn_record;
-fathom_status nn_read(nn_record *record, nn_model *model);
+} nn_epoch_stats;
+fathom_status nn_read_stats(nn_epoch_stats *stats, nn_model *model);
 
-fathom_status nn_keep(nn_model *model);    /* best = parameters and running estimates, on the device */
-fathom_status nn_restore(nn_model *model); /* and back */
+fathom_status nn_save_best(nn_model *model); /* best = weights and running estimates, on the device */
+fathom_status nn_load_best(nn_model *model); /* weights and running estimates = best */
 
 /* Host copies. A block is nn_block_len floats, a moment nn_trained_len. */
 typedef enum nn_block { NN_WEIGHTS, NN_GRADS, NN_MOMENT1, NN_MOMENT2, NN_BEST, NN_BLOCKS } nn_block;
 int64_t nn_block_len(const nn_model *model, nn_block block);
-fathom_status nn_get(float *values, const nn_model *model, nn_block block);
-fathom_status nn_put(nn_model *model, nn_block block, const float *values);
-/* The n rows of a matrix on the device, node after node. */
+fathom_status nn_get_block(float *values, const nn_model *model, nn_block block);
+fathom_status nn_set_block(nn_model *model, nn_block block, const float *values);
+/* The n rows of a matrix on the device, in the order of the set. */
 fathom_status nn_get_rows(float *values, const nn_model *model, be_mat rows);
 fathom_status nn_get_logits(float *values, const nn_model *model, const nn_pass *pass); /* n x C */
 
@@ -175,11 +198,11 @@ fathom_status nn_get_assignment(float *values, const nn_model *model, const nn_p
 
 int64_t nn_param_count(const nn_model *model);
 const nn_param *nn_param_at(const nn_model *model, int64_t index);
-/* Between the block and the order of the disk; rows * cols floats. */
-void nn_to_disk(float *out, const nn_param *param, const float *block);
-void nn_from_disk(float *block, const nn_param *param, const float *in);
+/* Between the block and the layout of files; rows * cols floats. */
+void nn_param_export(float *out, const nn_param *param, const float *block);
+void nn_param_import(float *block, const nn_param *param, const float *in);
 
-/* After a loss that is not finite: the first layer (from 1) whose representations are not, 0 when all are. */
-fathom_status nn_find_bad_layer(int64_t *layer, const nn_model *model);
+/* After a non-finite loss: the first layer (from 1) with a non-finite representation, 0: none. */
+fathom_status nn_first_nonfinite_layer(int64_t *layer, const nn_model *model);
 
 #endif

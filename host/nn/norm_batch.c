@@ -1,75 +1,100 @@
 /* norm_batch.c - batch normalisation over all nodes:
  *
- *   training    mu, var of the columns of Z (biased), running estimates moved towards them
- *   evaluation  mu, var the running estimates
+ *   training    mu, var of the columns of Z (biased); running estimates move towards them
+ *   evaluation  mu, var are the running estimates
  *   H = act(gamma (Z - mu) r + beta),  r = (var + eps)^-1/2
  * backward:
  *   gbeta += db = sum_v go,  ggamma += r q with q = sum_v go (Z - mu)
  *   gZ = gamma r (go - db/n - (Z - mu) r^2 q/n)  */
 #include "nn/layers.h"
 
-static void declare(nn_model *m, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    long long number = (long long)k;
-    nn_declare(m, (nn_declaration){&l->w.gamma, &l->g.gamma, NN_TRAINED, 1, l->out, false, 1, 0, 1},
-               "norms.%lld.module.weight", number);
-    nn_declare(m, (nn_declaration){&l->w.beta, &l->g.beta, NN_TRAINED, 1, l->out, false, 1, 0, 0},
-               "norms.%lld.module.bias", number);
-    nn_declare(m, (nn_declaration){&l->w.rmean, NULL, NN_RUNNING, 1, l->out, false, 1, 0, 0},
-               "norms.%lld.module.running_mean", number);
-    nn_declare(m, (nn_declaration){&l->w.rvar, NULL, NN_RUNNING, 1, l->out, false, 1, 0, 1},
-               "norms.%lld.module.running_var", number);
+typedef struct layer {
+    be_mat gamma, beta, ggamma, gbeta; /* 1 x d */
+    be_mat rmean, rvar;                /* 1 x d: running estimates */
+    nn_stats saved;
+} layer;
+
+typedef struct shared {
+    nn_stats eval; /* not read: evaluation uses the running estimates */
+    nn_norm_sums sums;
+} shared;
+
+static void declare(const nn_layer *l, nn_params *params) {
+    layer *state = l->state;
+    long long k = (long long)l->index;
+    nn_declare(params, (nn_declaration){&state->gamma, &state->ggamma, NN_TRAINED, 1, l->out, false, 1, 0, 1},
+               "norms.%lld.module.weight", k);
+    nn_declare(params, (nn_declaration){&state->beta, &state->gbeta, NN_TRAINED, 1, l->out, false, 1, 0, 0},
+               "norms.%lld.module.bias", k);
+    nn_declare(params, (nn_declaration){&state->rmean, NULL, NN_RUNNING, 1, l->out, false, 1, 0, 0},
+               "norms.%lld.module.running_mean", k);
+    nn_declare(params, (nn_declaration){&state->rvar, NULL, NN_RUNNING, 1, l->out, false, 1, 0, 1},
+               "norms.%lld.module.running_var", k);
 }
 
-static void plan(nn_model *m, nn_acts *acts, int64_t width) {
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->mean, 1, width);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->var, 1, width);
+static void plan_layer(const nn_layer *l, nn_plan *plan) {
+    layer *state = l->state;
+    nn_plan_stats(&state->saved, plan, 1, l->out);
 }
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act act) {
-    const nn_weights *w = &m->layers[k].w;
-    nn_acts o = nn_acts_of(m, pass, k);
-    if (pass->training)
-        TRY(be_col_stats(m->dev, &(be_col_stats_args){.mean = o.mean,
-                                                      .var = o.var,
-                                                      .rmean = w->rmean,
-                                                      .rvar = w->rvar,
-                                                      .x = o.z,
-                                                      .momentum = (float)m->config.momentum}));
-    return be_batch_apply(m->dev, &(be_batch_apply_args){.y = o.h,
-                                                         .x = o.z,
-                                                         .mean = pass->training ? o.mean : w->rmean,
-                                                         .var = pass->training ? o.var : w->rvar,
-                                                         .gamma = w->gamma,
-                                                         .beta = w->beta,
+static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
+    shared *s = l->shared;
+    nn_plan_stats(&s->eval, plan, 1, widest);
+    nn_plan_sums(&s->sums, l, plan, widest);
+}
+
+static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
+    const layer *state = l->state;
+    const nn_stats *stats = &state->saved;
+    /* mu_j, var_j of the columns of Z; running = (1 - momentum) running + momentum now */
+    if (training)
+        TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = stats->mean,
+                                                      .var = stats->var,
+                                                      .rmean = state->rmean,
+                                                      .rvar = state->rvar,
+                                                      .x = z,
+                                                      .momentum = (float)l->config->momentum}));
+    /* H = act(gamma (Z - mu) r + beta) */
+    return be_batch_apply(l->dev, &(be_batch_apply_args){.y = h,
+                                                         .x = z,
+                                                         .mean = training ? stats->mean : state->rmean,
+                                                         .var = training ? stats->var : state->rvar,
+                                                         .gamma = state->gamma,
+                                                         .beta = state->beta,
                                                          .eps = NN_EPS,
                                                          .act = act});
 }
 
-static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
+static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act) {
+    (void)h;
     (void)act;
-    const nn_acts *o = &m->acts[k];
-    nn_layer *l = &m->layers[k];
-    be_mat db = be_vector(m->db.buf, m->db.off, l->out), q = be_vector(m->q.buf, m->q.off, l->out);
-    TRY(be_norm_sums(m->dev, &(be_norm_sums_args){.db = db, .q = q, .go = m->flow, .x = o->z, .mean = o->mean}));
-    return be_batch_backward(m->dev, &(be_batch_backward_args){.gx = m->flow,
-                                                               .ggamma = l->g.gamma,
-                                                               .gbeta = l->g.beta,
-                                                               .go = m->flow,
-                                                               .x = o->z,
-                                                               .mean = o->mean,
-                                                               .var = o->var,
-                                                               .gamma = l->w.gamma,
+    const layer *state = l->state;
+    const nn_stats *stats = &state->saved;
+    const shared *s = l->shared;
+    be_mat db = nn_resize(s->sums.db, 1, l->out), q = nn_resize(s->sums.q, 1, l->out);
+    /* db = sum_v go, q = sum_v go (Z - mu) */
+    TRY(be_norm_sums(l->dev, &(be_norm_sums_args){.db = db, .q = q, .go = grad, .x = z, .mean = stats->mean}));
+    /* gbeta += db, ggamma += r q, gZ = gamma r (go - db/n - (Z - mu) r^2 q/n) */
+    return be_batch_backward(l->dev, &(be_batch_backward_args){.gx = grad,
+                                                               .ggamma = state->ggamma,
+                                                               .gbeta = state->gbeta,
+                                                               .go = grad,
+                                                               .x = z,
+                                                               .mean = stats->mean,
+                                                               .var = stats->var,
+                                                               .gamma = state->gamma,
                                                                .db = db,
                                                                .q = q,
                                                                .eps = NN_EPS});
 }
 
 const nn_norm nn_norm_batch = {
-    .name = "batch",
     .keeps_input = true,
+    .state_bytes = sizeof(layer),
+    .shared_bytes = sizeof(shared),
     .declare = declare,
-    .plan = plan,
+    .plan = plan_layer,
+    .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
 };

@@ -1,100 +1,135 @@
-/* norm_group.c - differentiable group normalisation, never holding the n x G x d array t_vgj = S_vg Z_vj:
+/* norm_group.c - differentiable group normalisation, without the n x G x d array t_vgj = S_vg Z_vj in memory:
  *
  *   S = softmax(Z U' + c)                        n x G; c only in the preset `authors`; G = 1: S = 1
  *   mu_gj, var_gj of t over v (evaluation: the running estimates), r = (var + eps)^-1/2, A = gamma r
  *   H = act(Z (1 + lambda S A) + lambda b),      b_j = sum_g (beta_gj - A_gj mu_gj)
- * backward in two sweeps (algebra in operations.h): db, q and the gradients of gamma and beta; then, row by row,
- * gZ and the gradient gL of the assignment's logits, from which
+ * backward in two passes over the rows (algebra in operations.h): db, q and the gradients of gamma and beta; then, row
+ * by row, gZ and the gradient gL of the assignment's logits, from which
  *   gc += sum_v gL,  gU += gL' Z.
  *
- * With one group U and c have no gradient and are not decayed: they lie in the fixed part of the parameters. */
+ * With one group U and c have no gradient and are not decayed: they belong to the fixed part of the parameters. */
 #include <math.h>
 
 #include "nn/layers.h"
 
-static void declare(nn_model *m, int64_t k) {
-    nn_layer *l = &m->layers[k];
-    int64_t groups = m->config.groups, d = l->out;
-    long long number = (long long)k;
-    nn_part part = groups > 1 ? NN_TRAINED : NN_FIXED;
+typedef struct layer {
+    be_mat u, c, gu, gc;               /* G x d, 1 x G */
+    be_mat gamma, beta, ggamma, gbeta; /* G x d */
+    be_mat rmean, rvar;                /* G x d: running estimates */
+    be_mat assign;                     /* n x G: S */
+    nn_stats saved;
+} layer;
+
+typedef struct shared {
+    be_mat eval_assign; /* n x G: S */
+    nn_stats eval;      /* not read: evaluation uses the running estimates */
+    nn_norm_sums sums;
+    be_mat glogits; /* n x G: gL */
+} shared;
+
+static void declare(const nn_layer *l, nn_params *params) {
+    layer *state = l->state;
+    int64_t groups = l->config->groups, d = l->out;
+    long long k = (long long)l->index;
+    nn_param_kind kind = groups > 1 ? NN_TRAINED : NN_FIXED;
     double limit = 1.0 / sqrt((double)d);
-    nn_declare(m, (nn_declaration){&l->w.u, &l->g.u, part, groups, d, false, 2, limit, 0}, "norms.%lld.lin.weight",
-               number);
-    if (m->config.assign_bias)
-        nn_declare(m, (nn_declaration){&l->w.c, &l->g.c, part, 1, groups, false, 1, limit, 0}, "norms.%lld.lin.bias",
-                   number);
-    nn_declare(m, (nn_declaration){&l->w.gamma, &l->g.gamma, NN_TRAINED, groups, d, false, 1, 0, 1},
-               "norms.%lld.norm.weight", number);
-    nn_declare(m, (nn_declaration){&l->w.beta, &l->g.beta, NN_TRAINED, groups, d, false, 1, 0, 0},
-               "norms.%lld.norm.bias", number);
-    nn_declare(m, (nn_declaration){&l->w.rmean, NULL, NN_RUNNING, groups, d, false, 1, 0, 0},
-               "norms.%lld.norm.running_mean", number);
-    nn_declare(m, (nn_declaration){&l->w.rvar, NULL, NN_RUNNING, groups, d, false, 1, 0, 1},
-               "norms.%lld.norm.running_var", number);
+    nn_declare(params, (nn_declaration){&state->u, &state->gu, kind, groups, d, false, 2, limit, 0},
+               "norms.%lld.lin.weight", k);
+    if (l->config->assign_bias)
+        nn_declare(params, (nn_declaration){&state->c, &state->gc, kind, 1, groups, false, 1, limit, 0},
+                   "norms.%lld.lin.bias", k);
+    nn_declare(params, (nn_declaration){&state->gamma, &state->ggamma, NN_TRAINED, groups, d, false, 1, 0, 1},
+               "norms.%lld.norm.weight", k);
+    nn_declare(params, (nn_declaration){&state->beta, &state->gbeta, NN_TRAINED, groups, d, false, 1, 0, 0},
+               "norms.%lld.norm.bias", k);
+    nn_declare(params, (nn_declaration){&state->rmean, NULL, NN_RUNNING, groups, d, false, 1, 0, 0},
+               "norms.%lld.norm.running_mean", k);
+    nn_declare(params, (nn_declaration){&state->rvar, NULL, NN_RUNNING, groups, d, false, 1, 0, 1},
+               "norms.%lld.norm.running_var", k);
 }
 
-static void plan(nn_model *m, nn_acts *acts, int64_t width) {
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->assign, m->shape.nodes, m->config.groups);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->mean, m->config.groups, width);
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &acts->var, m->config.groups, width);
+static void plan_layer(const nn_layer *l, nn_plan *plan) {
+    layer *state = l->state;
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &state->assign, l->shape->nodes, l->config->groups);
+    nn_plan_stats(&state->saved, plan, l->config->groups, l->out);
 }
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act act) {
-    const nn_weights *w = &m->layers[k].w;
-    nn_acts o = nn_acts_of(m, pass, k);
-    TRY(be_group_assign(m->dev, &(be_group_assign_args){.s = o.assign, .h = o.z, .u = w->u, .c = w->c}));
-    if (pass->training)
-        TRY(be_group_stats(m->dev, &(be_group_stats_args){.mean = o.mean,
-                                                          .var = o.var,
-                                                          .rmean = w->rmean,
-                                                          .rvar = w->rvar,
-                                                          .s = o.assign,
-                                                          .h = o.z,
-                                                          .momentum = (float)m->config.momentum}));
-    return be_group_apply(m->dev, &(be_group_apply_args){.y = o.h,
-                                                         .h = o.z,
-                                                         .s = o.assign,
-                                                         .mean = pass->training ? o.mean : w->rmean,
-                                                         .var = pass->training ? o.var : w->rvar,
-                                                         .gamma = w->gamma,
-                                                         .beta = w->beta,
+static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
+    shared *s = l->shared;
+    int64_t groups = l->config->groups;
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &s->eval_assign, l->shape->nodes, groups);
+    nn_plan_stats(&s->eval, plan, groups, widest);
+    nn_plan_sums(&s->sums, l, plan, widest);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->glogits, l->shape->nodes, groups);
+}
+
+static be_mat assignment(const nn_layer *l, bool training) {
+    return training ? ((const layer *)l->state)->assign : ((const shared *)l->shared)->eval_assign;
+}
+
+static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
+    const layer *state = l->state;
+    const nn_stats *stats = &state->saved;
+    be_mat assign = nn_resize(assignment(l, training), z.rows, l->config->groups);
+    /* S = softmax(Z U' + c) */
+    TRY(be_group_assign(l->dev, &(be_group_assign_args){.s = assign, .h = z, .u = state->u, .c = state->c}));
+    /* mu_gj, var_gj of S_vg Z_vj over v; running = (1 - momentum) running + momentum now */
+    if (training)
+        TRY(be_group_stats(l->dev, &(be_group_stats_args){.mean = stats->mean,
+                                                          .var = stats->var,
+                                                          .rmean = state->rmean,
+                                                          .rvar = state->rvar,
+                                                          .s = assign,
+                                                          .h = z,
+                                                          .momentum = (float)l->config->momentum}));
+    /* H = act(Z (1 + lambda S A) + lambda b) */
+    return be_group_apply(l->dev, &(be_group_apply_args){.y = h,
+                                                         .h = z,
+                                                         .s = assign,
+                                                         .mean = training ? stats->mean : state->rmean,
+                                                         .var = training ? stats->var : state->rvar,
+                                                         .gamma = state->gamma,
+                                                         .beta = state->beta,
                                                          .eps = NN_EPS,
-                                                         .lambda = (float)m->config.lambda,
+                                                         .lambda = (float)l->config->lambda,
                                                          .act = act});
 }
 
-static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
-    const nn_acts *o = &m->acts[k];
-    be_mat y = act ? o->h : (be_mat){0};
-    float scale = act && act->drop.rate > 0.0f ? act->drop.scale : 1.0f;
-    nn_layer *l = &m->layers[k];
-    int64_t groups = m->config.groups;
-    float lambda = (float)m->config.lambda;
-    be_mat db = be_vector(m->db.buf, m->db.off, l->out), q = be_view(m->q.buf, m->q.off, groups, l->out);
-    TRY(be_group_backward_sums(m->dev, &(be_group_backward_sums_args){.db = db,
+static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act) {
+    const layer *state = l->state;
+    const nn_stats *stats = &state->saved;
+    const shared *s = l->shared;
+    int64_t groups = l->config->groups;
+    float lambda = (float)l->config->lambda, scale = act && act->drop.rate > 0.0f ? act->drop.scale : 1.0f;
+    be_mat y = act ? h : (be_mat){0}, assign = nn_resize(state->assign, z.rows, groups);
+    be_mat db = nn_resize(s->sums.db, 1, l->out), q = nn_resize(s->sums.q, groups, l->out);
+    be_mat glogits = nn_resize(s->glogits, z.rows, groups);
+    /* go = act'(H) grad where act is fused; db, q, ggamma and gbeta from sums of go over v */
+    TRY(be_group_backward_sums(l->dev, &(be_group_backward_sums_args){.db = db,
                                                                       .q = q,
-                                                                      .ggamma = l->g.gamma,
-                                                                      .gbeta = l->g.beta,
-                                                                      .go = m->flow,
+                                                                      .ggamma = state->ggamma,
+                                                                      .gbeta = state->gbeta,
+                                                                      .go = grad,
                                                                       .y = y,
-                                                                      .h = o->z,
-                                                                      .s = o->assign,
-                                                                      .mean = o->mean,
-                                                                      .var = o->var,
+                                                                      .h = z,
+                                                                      .s = assign,
+                                                                      .mean = stats->mean,
+                                                                      .var = stats->var,
                                                                       .scale = scale,
                                                                       .eps = NN_EPS,
                                                                       .lambda = lambda}));
-    TRY(be_group_backward_rows(m->dev, &(be_group_backward_rows_args){.gh = m->flow,
-                                                                      .gz = m->gassign,
-                                                                      .gc = l->g.c,
-                                                                      .go = m->flow,
+    /* gZ and gL row by row, gc += sum_v gL */
+    TRY(be_group_backward_rows(l->dev, &(be_group_backward_rows_args){.gh = grad,
+                                                                      .gz = glogits,
+                                                                      .gc = state->gc,
+                                                                      .go = grad,
                                                                       .y = y,
-                                                                      .h = o->z,
-                                                                      .s = o->assign,
-                                                                      .mean = o->mean,
-                                                                      .var = o->var,
-                                                                      .gamma = l->w.gamma,
-                                                                      .u = l->w.u,
+                                                                      .h = z,
+                                                                      .s = assign,
+                                                                      .mean = stats->mean,
+                                                                      .var = stats->var,
+                                                                      .gamma = state->gamma,
+                                                                      .u = state->u,
                                                                       .db = db,
                                                                       .q = q,
                                                                       .scale = scale,
@@ -102,22 +137,20 @@ static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
                                                                       .lambda = lambda}));
     if (groups == 1)
         return FATHOM_OK;
-    return be_gemm(m->dev,
-                   &(be_gemm_args){.c = l->g.u, .a = m->gassign, .b = o->z, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+    /* gU += gL' Z */
+    return be_gemm(l->dev,
+                   &(be_gemm_args){.c = state->gu, .a = glogits, .b = z, .ta = true, .alpha = 1.0f, .beta = 1.0f});
 }
 
 const nn_norm nn_norm_group = {
-    .name = "group",
     .keeps_input = true,
-    .gates = true,
+    .fuses_relu = true,
+    .state_bytes = sizeof(layer),
+    .shared_bytes = sizeof(shared),
     .declare = declare,
-    .plan = plan,
+    .plan = plan_layer,
+    .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .assignment = assignment,
 };
-
-fathom_status nn_get_assignment(float *values, const nn_model *m, const nn_pass *pass) {
-    if (m->config.norm != NN_GROUP)
-        return fail(FATHOM_USAGE, "only group norm assigns nodes to groups");
-    return nn_get_rows(values, m, nn_acts_of(m, pass, m->config.layers - 1).assign);
-}

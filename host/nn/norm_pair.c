@@ -5,36 +5,54 @@
  *   gZ = s (go - db/n) - s^3 (sum_j q_j / n) (Z - mu)  */
 #include "nn/layers.h"
 
-static fathom_status forward(nn_model *m, const nn_pass *pass, int64_t k, be_act act) {
-    nn_acts o = nn_acts_of(m, pass, k);
-    be_mat mean = be_vector(o.mean.buf, o.mean.off, o.z.cols), var = be_vector(o.var.buf, o.var.off, o.z.cols);
-    TRY(be_col_stats(m->dev, &(be_col_stats_args){.mean = mean, .var = var, .x = o.z}));
-    return be_pair_apply(
-        m->dev, &(be_pair_apply_args){.y = o.h, .x = o.z, .mean = mean, .var = var, .eps = NN_PAIR_EPS, .act = act});
+typedef struct shared {
+    nn_stats eval;
+    nn_norm_sums sums;
+} shared;
+
+static void plan_layer(const nn_layer *l, nn_plan *plan) { nn_plan_stats(l->state, plan, 1, l->out); }
+
+static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
+    shared *s = l->shared;
+    nn_plan_stats(&s->eval, plan, 1, widest);
+    nn_plan_sums(&s->sums, l, plan, widest);
 }
 
-static void plan(nn_model *m, nn_acts *acts, int64_t width) { nn_norm_batch.plan(m, acts, width); }
+static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
+    const nn_stats *stats = training ? l->state : &((const shared *)l->shared)->eval;
+    be_mat mean = nn_resize(stats->mean, 1, l->out), var = nn_resize(stats->var, 1, l->out);
+    /* mu_j, var_j of the columns of Z */
+    TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = mean, .var = var, .x = z}));
+    /* H = act((Z - mu) (eps + sum_j var_j)^-1/2) */
+    return be_pair_apply(
+        l->dev, &(be_pair_apply_args){.y = h, .x = z, .mean = mean, .var = var, .eps = NN_PAIR_EPS, .act = act});
+}
 
-static fathom_status backward(nn_model *m, int64_t k, const be_act *act) {
+static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act) {
+    (void)h;
     (void)act;
-    const nn_acts *o = &m->acts[k];
-    int64_t d = m->layers[k].out;
-    be_mat db = be_vector(m->db.buf, m->db.off, d), q = be_vector(m->q.buf, m->q.off, d);
-    TRY(be_norm_sums(m->dev, &(be_norm_sums_args){.db = db, .q = q, .go = m->flow, .x = o->z, .mean = o->mean}));
-    return be_pair_backward(m->dev, &(be_pair_backward_args){.gx = m->flow,
-                                                             .go = m->flow,
-                                                             .x = o->z,
-                                                             .mean = o->mean,
-                                                             .var = o->var,
+    const nn_stats *stats = l->state;
+    const shared *s = l->shared;
+    be_mat db = nn_resize(s->sums.db, 1, l->out), q = nn_resize(s->sums.q, 1, l->out);
+    /* db = sum_v go, q = sum_v go (Z - mu) */
+    TRY(be_norm_sums(l->dev, &(be_norm_sums_args){.db = db, .q = q, .go = grad, .x = z, .mean = stats->mean}));
+    /* gZ = s (go - db/n) - s^3 (sum_j q_j / n) (Z - mu) */
+    return be_pair_backward(l->dev, &(be_pair_backward_args){.gx = grad,
+                                                             .go = grad,
+                                                             .x = z,
+                                                             .mean = stats->mean,
+                                                             .var = stats->var,
                                                              .db = db,
                                                              .q = q,
                                                              .eps = NN_PAIR_EPS});
 }
 
 const nn_norm nn_norm_pair = {
-    .name = "pair",
     .keeps_input = true,
-    .plan = plan,
+    .state_bytes = sizeof(nn_stats),
+    .shared_bytes = sizeof(shared),
+    .plan = plan_layer,
+    .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
 };

@@ -1,5 +1,4 @@
-/* params.c - the list of a model's parameters: names, shapes in memory and on disk, places in the block, first values.
- */
+/* params.c - the parameters of a model: names, shapes in memory and in files, offsets in the block, initial values. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,21 +7,16 @@
 #include "core/random.h"
 #include "nn/layers.h"
 
-#define ALIGN 16 /* floats: every parameter starts on a cache line */
-
 double nn_glorot(int64_t fan_in, int64_t fan_out) { return sqrt(6.0 / (double)(fan_in + fan_out)); }
 
-void nn_declare(nn_model *m, nn_declaration d, const char *name_format, ...) {
-    if (m->declared == FATHOM_OK && m->param_count == m->param_room) {
-        int64_t room = m->param_room ? 2 * m->param_room : 32;
-        m->declared = mem_grow(&m->params, m->param_room, room, sizeof *m->params, "list of parameters");
-        if (m->declared == FATHOM_OK)
-            m->param_room = room;
-    }
-    if (m->declared != FATHOM_OK)
+void nn_declare(nn_params *params, nn_declaration d, const char *name_format, ...) {
+    if (params->status == FATHOM_OK)
+        params->status = mem_reserve(&params->list, &params->capacity, params->count + 1, sizeof *params->list,
+                                     "list of parameters");
+    if (params->status != FATHOM_OK)
         return;
-    nn_param *p = &m->params[m->param_count++];
-    *p = (nn_param){.part = d.part,
+    nn_param *p = &params->list[params->count++];
+    *p = (nn_param){.kind = d.kind,
                     .rows = d.rows,
                     .cols = d.cols,
                     .dims = d.dims,
@@ -46,36 +40,36 @@ void nn_declare(nn_model *m, nn_declaration d, const char *name_format, ...) {
     }
 }
 
-/* Trained first, then fixed, then running; the gaps of the padding stay 0 under Adam. */
-void nn_params_lay(nn_model *m) {
+/* Trained first, then fixed, then running; Adam leaves the padding at 0. */
+void nn_params_layout(nn_params *params) {
     int64_t off = 0;
-    for (int part = NN_TRAINED; part <= NN_RUNNING; part++) {
-        for (int64_t i = 0; i < m->param_count; i++) {
-            nn_param *p = &m->params[i];
-            if ((int)p->part != part)
+    for (int kind = NN_TRAINED; kind <= NN_RUNNING; kind++) {
+        for (int64_t i = 0; i < params->count; i++) {
+            nn_param *p = &params->list[i];
+            if ((int)p->kind != kind)
                 continue;
             p->off = off;
-            off += (p->rows * p->cols + ALIGN - 1) / ALIGN * ALIGN;
-            if (part == NN_TRAINED)
-                m->bytes.parameters += p->rows * p->cols;
+            off += mem_pad_words(p->rows * p->cols); /* every parameter starts on a cache line */
+            if (kind == NN_TRAINED)
+                params->trained_values += p->rows * p->cols;
         }
-        if (part == NN_TRAINED)
-            m->trained = off;
+        if (kind == NN_TRAINED)
+            params->trained = off;
     }
-    m->total = off;
+    params->total = off;
 }
 
-void nn_params_view(nn_model *m) {
-    for (int64_t i = 0; i < m->param_count; i++) {
-        const nn_param *p = &m->params[i];
-        *p->view = be_view(m->weights.buf, m->weights.off + p->off, p->rows, p->cols);
-        if (p->part == NN_TRAINED)
-            *p->grad = be_view(m->grads.buf, m->grads.off + p->off, p->rows, p->cols);
+void nn_params_bind(const nn_params *params, be_mat weights, be_mat grads) {
+    for (int64_t i = 0; i < params->count; i++) {
+        const nn_param *p = &params->list[i];
+        *p->view = be_view(weights.buf, weights.off + p->off, p->rows, p->cols);
+        if (p->kind == NN_TRAINED)
+            *p->grad = be_view(grads.buf, grads.off + p->off, p->rows, p->cols);
     }
 }
 
-/* Element e of parameter i is draw e of stream RANDOM_WEIGHTS, layer i, in the order of the disk. */
-static void first_values(float *block, const nn_param *p, uint32_t number, uint64_t seed) {
+/* Element e of parameter i is draw e of stream RANDOM_WEIGHTS, layer i, in the layout of files. */
+static void init_values(float *block, const nn_param *p, uint32_t number, uint64_t seed) {
     int64_t count = p->rows * p->cols;
     for (int64_t e = 0; e < count; e++) {
         float value = p->value;
@@ -91,10 +85,10 @@ static void first_values(float *block, const nn_param *p, uint32_t number, uint6
 fathom_status nn_init(nn_model *m, uint64_t seed) {
     float *block = NULL;
     fathom_status status;
-    TRY_OUT(mem_new(&block, m->total, 1, sizeof *block, "initial parameters"));
-    for (int64_t i = 0; i < m->param_count; i++)
-        first_values(block, &m->params[i], (uint32_t)i, seed);
-    TRY_OUT(nn_put(m, NN_WEIGHTS, block));
+    TRY_OUT(mem_new(&block, m->params.total, 1, sizeof *block, "initial parameters"));
+    for (int64_t i = 0; i < m->params.count; i++)
+        init_values(block, &m->params.list[i], (uint32_t)i, seed);
+    TRY_OUT(nn_set_block(m, NN_WEIGHTS, block));
     TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->grads}));
     TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->moment1}));
     TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->moment2}));
@@ -114,29 +108,30 @@ static const be_mat *block_of(const nn_model *m, nn_block block) {
 }
 
 int64_t nn_block_len(const nn_model *m, nn_block block) {
-    return block == NN_WEIGHTS || block == NN_BEST ? m->total : m->trained; /* also of a model that is only planned */
+    return block == NN_WEIGHTS || block == NN_BEST ? m->params.total
+                                                   : m->params.trained; /* also of a model that is only planned */
 }
 
-fathom_status nn_get(float *values, const nn_model *m, nn_block block) {
+fathom_status nn_get_block(float *values, const nn_model *m, nn_block block) {
     const be_mat *b = block_of(m, block);
     return be_download(m->dev, values, b->buf, be_floats(b->off), be_floats(b->cols));
 }
 
-fathom_status nn_put(nn_model *m, nn_block block, const float *values) {
+fathom_status nn_set_block(nn_model *m, nn_block block, const float *values) {
     const be_mat *b = block_of(m, block);
     return be_upload(m->dev, b->buf, be_floats(b->off), values, be_floats(b->cols));
 }
 
-int64_t nn_param_count(const nn_model *m) { return m->param_count; }
-const nn_param *nn_param_at(const nn_model *m, int64_t index) { return &m->params[index]; }
+int64_t nn_param_count(const nn_model *m) { return m->params.count; }
+const nn_param *nn_param_at(const nn_model *m, int64_t index) { return &m->params.list[index]; }
 
-void nn_to_disk(float *out, const nn_param *p, const float *block) {
+void nn_param_export(float *out, const nn_param *p, const float *block) {
     for (int64_t r = 0; r < p->rows; r++)
         for (int64_t c = 0; c < p->cols; c++)
             out[p->transposed ? c * p->rows + r : r * p->cols + c] = block[p->off + r * p->cols + c];
 }
 
-void nn_from_disk(float *block, const nn_param *p, const float *in) {
+void nn_param_import(float *block, const nn_param *p, const float *in) {
     for (int64_t r = 0; r < p->rows; r++)
         for (int64_t c = 0; c < p->cols; c++)
             block[p->off + r * p->cols + c] = in[p->transposed ? c * p->rows + r : r * p->cols + c];

@@ -1,20 +1,16 @@
-/* plan.c - the list of a model's matrices, its sum, and its buffers; see plan.h. */
+/* plan.c - see plan.h. */
 #include "nn/plan.h"
 
 #include "core/mem.h"
 
-#define ALIGN 16                                 /* floats: one cache line */
-#define CHUNK_BYTES (INT64_C(256) * 1024 * 1024) /* wanted size of a buffer; a larger piece has its own */
+#define CHUNK_BYTES (INT64_C(256) * 1024 * 1024) /* target size of a buffer; a larger piece gets its own */
 
-static int64_t padded(const nn_piece *piece) { return (piece->rows * piece->cols + ALIGN - 1) / ALIGN * ALIGN; }
+static int64_t padded(const nn_piece *piece) { return mem_pad_words(piece->rows * piece->cols); }
 
 static void add(nn_plan *plan, nn_piece piece) {
-    if (plan->status == FATHOM_OK && plan->count == plan->room) {
-        int64_t room = plan->room ? 2 * plan->room : 64;
-        plan->status = mem_grow(&plan->pieces, plan->room, room, sizeof *plan->pieces, "memory plan");
-        if (plan->status == FATHOM_OK)
-            plan->room = room;
-    }
+    if (plan->status == FATHOM_OK)
+        plan->status =
+            mem_reserve(&plan->pieces, &plan->capacity, plan->count + 1, sizeof *plan->pieces, "memory plan");
     if (plan->status == FATHOM_OK)
         plan->pieces[plan->count++] = piece;
 }

@@ -1,5 +1,5 @@
-/* plan.h - memory before the first epoch: every matrix a model will use is put on a list, the list is summed, checked
- * and only then allocated, in few large buffers. A device may not give all of it in one piece. */
+/* plan.h - memory before the first epoch: every matrix of a model is put on a list; the list is summed, checked and
+ * only then allocated, in few large buffers, since devices limit the size of one. */
 #ifndef NN_PLAN_H
 #define NN_PLAN_H
 
@@ -7,7 +7,7 @@
 #include "nn/nn.h"
 
 typedef struct nn_piece {
-    be_mat *mat; /* where the view is put, or */
+    be_mat *mat; /* receives the view; or */
     be_ints *ints;
     int64_t rows, cols;
     nn_memory part;
@@ -15,7 +15,7 @@ typedef struct nn_piece {
 
 typedef struct nn_plan {
     nn_piece *pieces;
-    int64_t count, room;
+    int64_t count, capacity;
     fathom_status status; /* the first failure of adding */
     be_buf **buffers;
     int64_t buffer_count;

@@ -1,5 +1,5 @@
-/* build_attention.c - cases of GAT's edge operations. Attention is drawn from
- * scores by the oracle and rounded, so that rows sum to 1 as in a model. */
+/* build_attention.c - cases of GAT's edge operations. Attention comes from the oracle's softmax, rounded, so that rows
+ * sum to 1 as in a model. */
 #include "selftest/job.h"
 
 #define SLOPE 0.2f
@@ -9,7 +9,7 @@ fathom_status build_gat_scores(case_job *job, const op_case *c) {
     tensor *a_src = in(job, "a_src", 1, c->d), *a_dst = in(job, "a_dst", 1, c->d);
     TRY(job->status);
     ref_gat_scores(s->want, t->want, z->v, a_src->v, a_dst->v, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.gat_scores =
         (be_gat_scores_args){.s = mat(s), .t = mat(t), .z = mat(z), .a_src = mat(a_src), .a_dst = mat(a_dst)};
     return FATHOM_OK;
@@ -25,9 +25,12 @@ fathom_status build_gat_softmax(case_job *job, const op_case *c) {
     shift_scale(t, 0, (double)c->a);
     ref_csr a = oracle_csr(&g);
     ref_gat_softmax(alpha->want, &a, s->v, t->v, (double)SLOPE);
-    TRY(job_place(job));
+    TRY(job_upload(job));
+    be_csr matrix = csr(&g);
+    if (!g.eids) /* with a plan and without */
+        TRY(job_prepare(job, &matrix, NULL));
     job->args.gat_softmax =
-        (be_gat_softmax_args){.alpha = mat(alpha), .a = csr(&g), .s = mat(s), .t = mat(t), .slope = SLOPE};
+        (be_gat_softmax_args){.alpha = mat(alpha), .a = matrix, .s = mat(s), .t = mat(t), .slope = SLOPE};
     return FATHOM_OK;
 }
 
@@ -38,24 +41,27 @@ fathom_status build_gat_backward_edges(case_job *job, const op_case *c) {
     tensor *s = in(job, "s", 1, c->n), *t = in(job, "t", 1, c->n);
     tensor *gy = in(job, "gy", c->n, c->d), *z = in(job, "z", c->n, c->d);
     be_drop drop = case_drop(c);
-    tensor *kept = drop.rate > 0.0f ? in(job, "kept", 1, g.nnz) : NULL;
+    tensor *alpha_dropped = drop.rate > 0.0f ? in(job, "alpha_dropped", 1, g.nnz) : NULL;
     TRY(job->status);
     for (int64_t v = 0; c->flags & CASE_CONSTANT && v < c->n; v += 2)
-        s->v[v] = t->v[v] = 0; /* among even nodes a score is exactly 0, where leakyrelu' is the slope */
+        s->v[v] = t->v[v] = 0; /* scores of exactly 0, where LeakyReLU' is the slope */
     ref_csr a = oracle_csr(&g);
     ref_gat_softmax(alpha->v, &a, s->v, t->v, (double)SLOPE);
     round_to_float(alpha);
-    for (int64_t i = 0; kept && i < g.nnz; i++)
-        kept->v[i] = alpha->v[i] * ref_keep(&drop, i);
-    if (kept)
-        round_to_float(kept);
+    for (int64_t i = 0; alpha_dropped && i < g.nnz; i++)
+        alpha_dropped->v[i] = alpha->v[i] * ref_drop_factor(&drop, i);
+    if (alpha_dropped)
+        round_to_float(alpha_dropped);
     ref_gat_backward_edges(ge->want, gt->want, &a, alpha->v, s->v, t->v, gy->v, z->v, &drop, (double)SLOPE, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
+    be_csr matrix = csr(&g);
+    if (!g.eids) /* with a plan and without */
+        TRY(job_prepare(job, &matrix, NULL));
     job->args.gat_backward_edges = (be_gat_backward_edges_args){.ge = mat(ge),
                                                                 .gt = mat(gt),
-                                                                .a = csr(&g),
+                                                                .a = matrix,
                                                                 .alpha = mat(alpha),
-                                                                .kept = mat(kept),
+                                                                .alpha_dropped = mat(alpha_dropped),
                                                                 .s = mat(s),
                                                                 .t = mat(t),
                                                                 .gy = mat(gy),
@@ -65,7 +71,7 @@ fathom_status build_gat_backward_edges(case_job *job, const op_case *c) {
     return FATHOM_OK;
 }
 
-/* Without CASE_TRANSPOSE the matrix has no entry ids: a symmetric pattern may pass itself. */
+/* Without CASE_TRANSPOSE the matrix has no entry ids, as a symmetric pattern that is its own transpose. */
 fathom_status build_gat_edge_sums(case_job *job, const op_case *c) {
     graph g;
     TRY(make_graph(job, &g, c->n, c->n, c->flags & CASE_TRANSPOSE));
@@ -73,7 +79,7 @@ fathom_status build_gat_edge_sums(case_job *job, const op_case *c) {
     TRY(job->status);
     ref_csr at = oracle_csr(&g);
     ref_gat_edge_sums(gs->want, &at, ge->v);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.gat_edge_sums = (be_gat_edge_sums_args){.gs = mat(gs), .at = csr(&g), .ge = mat(ge)};
     return FATHOM_OK;
 }
@@ -85,7 +91,7 @@ fathom_status build_gat_backward_scores(case_job *job, const op_case *c) {
     tensor *gs = in(job, "gs", 1, c->n), *gt = in(job, "gt", 1, c->n);
     TRY(job->status);
     ref_gat_backward_scores(gz->want, ga_src->want, ga_dst->want, z->v, a_src->v, a_dst->v, gs->v, gt->v, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.gat_backward_scores = (be_gat_backward_scores_args){.gz = mat(gz),
                                                                   .ga_src = mat(ga_src),
                                                                   .ga_dst = mat(ga_dst),

@@ -1,6 +1,5 @@
-/* build_group.c - cases of differentiable group normalisation. d is the width, k
- * the number of groups. Assignments, statistics and sums handed to an operation
- * come from the oracle, rounded to float, as in a model. */
+/* build_group.c - cases of differentiable group normalisation. d is the width, k the number of groups. Assignments,
+ * statistics and sums that an operation reads come from the oracle, rounded to float, as in a model. */
 #include <math.h>
 
 #include "core/mem.h"
@@ -9,8 +8,8 @@
 #define EPS 1e-5f
 #define MOMENTUM 0.3f
 
-/* h and the assignment s, n x G: softmax of the normal draws in s. With CASE_OFFSET h has mean 1000 and
- * s hardly differs from node to node: the over-smoothed regime, where only centred sums keep digits. */
+/* h, and the assignment s, n x G: softmax of normal draws. With CASE_OFFSET h has mean 1000 and s hardly differs from
+ * node to node: the over-smoothed regime, where uncentred sums lose all digits. */
 static void shape_inputs(tensor *h, tensor *s, const op_case *c) {
     double spread = c->flags & CASE_OFFSET ? 1e-3 : 1;
     if (c->flags & CASE_OFFSET)
@@ -26,8 +25,8 @@ static void shape_inputs(tensor *h, tensor *s, const op_case *c) {
     }
 }
 
-/* A single row has variance 0 (CASE_CONSTANT keeps that); otherwise its statistics are drawn, as running estimates
- * differ from a batch's own: with exact ones every gradient is 0 but for roundings, and nothing could be judged. */
+/* A single row has variance 0 (kept with CASE_CONSTANT); otherwise its variance is drawn: with the exact one every
+ * gradient is 0 up to rounding, and there is nothing to compare. */
 static void statistics(tensor *mean, tensor *var, const tensor *s, const tensor *h, const op_case *c) {
     if (c->n == 1 && !(c->flags & CASE_CONSTANT)) {
         uniform(var, 0.5, 2);
@@ -48,7 +47,7 @@ fathom_status build_group_assign(case_job *job, const op_case *c) {
     if (c->flags & CASE_HUGE)
         shift_scale(h, 0, 1e18);
     ref_group_assign(s->want, h->v, u->v, values(bias), c->n, c->d, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.group_assign = (be_group_assign_args){.s = mat(s), .h = mat(h), .u = mat(u), .c = mat(bias)};
     return FATHOM_OK;
 }
@@ -62,13 +61,13 @@ fathom_status build_group_stats(case_job *job, const op_case *c) {
     TRY(job->status);
     if (rvar)
         uniform(rvar, 0.5, 2);
-    if (c->flags & CASE_OFFSET) /* an error of the mean counts against the deviation, about 1 / G */
-        mean->unit = 1.0 / c->k;
+    if (c->flags & CASE_OFFSET) /* an error of the mean is relative to the deviation, about 1 / G */
+        mean->error_scale = 1.0 / c->k;
     if (c->flags & CASE_OFFSET && rmean)
-        rmean->unit = 1.0 / c->k;
+        rmean->error_scale = 1.0 / c->k;
     shape_inputs(h, s, c);
     ref_group_stats(mean->want, var->want, wanted(rmean), wanted(rvar), s->v, h->v, (double)MOMENTUM, c->n, c->d, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.group_stats = (be_group_stats_args){.mean = mat(mean),
                                                   .var = mat(var),
                                                   .rmean = mat(rmean),
@@ -96,7 +95,7 @@ fathom_status build_group_apply(case_job *job, const op_case *c) {
         var->v[c->k * c->d - 1] = f32(1e38);
         want_overflow(y, c->d - 1);
     }
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.group_apply = (be_group_apply_args){.y = mat(y),
                                                   .h = mat(h),
                                                   .s = mat(s),
@@ -110,94 +109,99 @@ fathom_status build_group_apply(case_job *job, const op_case *c) {
     return FATHOM_OK;
 }
 
-/* With kind 1 there is the output y of an activation, and what the oracle is handed is the gradient behind it. */
-static tensor *gate(case_job *job, const op_case *c) { return c->kind == 1 ? in(job, "y", c->n, c->d) : NULL; }
+/* What both backward operations read. With kind 1 they also apply the mask of a ReLU, whose output is y; the oracle is
+ * given the gradient before it, go_norm. */
+typedef struct backward_inputs {
+    tensor *go, *h, *s, *mean, *var, *y;
+    double *go_norm; /* n x d */
+} backward_inputs;
 
-#define GATE_SCALE 2.5f
+#define RELU_SCALE 2.5f /* of the dropout that follows the ReLU */
 
-static fathom_status gated(double **behind, const tensor *go, const tensor *y) {
-    int64_t count = go->rows * go->cols;
-    TRY(mem_new(behind, count, 1, sizeof **behind, "gradient behind an activation"));
-    for (int64_t i = 0; i < count; i++)
-        (*behind)[i] = !y ? go->v[i] : y->v[i] > 0.0 ? f32((double)GATE_SCALE * go->v[i]) : 0.0;
+/* The values of a tensor depend on its number, so the order counts. */
+static void add_backward_inputs(backward_inputs *b, case_job *job, const op_case *c) {
+    b->go = in(job, "go", c->n, c->d);
+    b->h = in(job, "h", c->n, c->d);
+    b->s = in(job, "s", c->n, c->k);
+    b->mean = packed(in(job, "mean", c->k, c->d));
+    b->var = packed(in(job, "var", c->k, c->d));
+}
+
+/* Adds y and computes the values; all other tensors of the case have been added. */
+static fathom_status fill_backward_inputs(backward_inputs *b, case_job *job, const op_case *c) {
+    b->y = c->kind == 1 ? in(job, "y", c->n, c->d) : NULL;
+    TRY(job->status);
+    shape_inputs(b->h, b->s, c);
+    statistics(b->mean, b->var, b->s, b->h, c);
+    TRY(mem_new(&b->go_norm, c->n, c->d, sizeof *b->go_norm, "gradient before an activation"));
+    for (int64_t i = 0; i < (int64_t)c->n * c->d; i++)
+        b->go_norm[i] = !b->y ? b->go->v[i] : b->y->v[i] > 0.0 ? f32((double)RELU_SCALE * b->go->v[i]) : 0.0;
     return FATHOM_OK;
+}
+
+static void oracle_sums(double *db, double *q, double *ggamma, double *gbeta, const backward_inputs *b,
+                        const op_case *c) {
+    ref_group_backward_sums(db, q, ggamma, gbeta, b->go_norm, b->h->v, b->s->v, b->mean->v, b->var->v, (double)EPS,
+                            (double)c->a, c->n, c->d, c->k);
 }
 
 fathom_status build_group_backward_sums(case_job *job, const op_case *c) {
     tensor *db = out(job, "db", 1, c->d), *q = packed(out(job, "q", c->k, c->d));
     tensor *ggamma = packed(acc(job, "ggamma", c->k, c->d)), *gbeta = packed(acc(job, "gbeta", c->k, c->d));
-    tensor *go = in(job, "go", c->n, c->d), *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
-    tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
-    tensor *y = gate(job, c);
-    double *behind;
-    TRY(job->status);
-    shape_inputs(h, s, c);
-    statistics(mean, var, s, h, c);
-    TRY(gated(&behind, go, y));
-    ref_group_backward_sums(db->want, q->want, ggamma->want, gbeta->want, behind, h->v, s->v, mean->v, var->v,
-                            (double)EPS, (double)c->a, c->n, c->d, c->k);
-    mem_free(behind);
-    TRY(job_place(job));
+    backward_inputs b;
+    add_backward_inputs(&b, job, c);
+    TRY(fill_backward_inputs(&b, job, c));
+    oracle_sums(db->want, q->want, ggamma->want, gbeta->want, &b, c);
+    mem_free(b.go_norm);
+    TRY(job_upload(job));
     job->args.group_backward_sums = (be_group_backward_sums_args){.db = mat(db),
                                                                   .q = mat(q),
                                                                   .ggamma = mat(ggamma),
                                                                   .gbeta = mat(gbeta),
-                                                                  .go = mat(go),
-                                                                  .y = mat(y),
-                                                                  .h = mat(h),
-                                                                  .s = mat(s),
-                                                                  .mean = mat(mean),
-                                                                  .var = mat(var),
-                                                                  .scale = GATE_SCALE,
+                                                                  .go = mat(b.go),
+                                                                  .y = mat(b.y),
+                                                                  .h = mat(b.h),
+                                                                  .s = mat(b.s),
+                                                                  .mean = mat(b.mean),
+                                                                  .var = mat(b.var),
+                                                                  .scale = RELU_SCALE,
                                                                   .eps = EPS,
                                                                   .lambda = c->a};
     return FATHOM_OK;
 }
 
-/* Lets the oracle of the sums fill db and q; its other two outputs go to `spare`. */
-static void gradient_sums(tensor *db, tensor *q, double *spare, const double *go, const tensor *h, const tensor *s,
-                          const tensor *mean, const tensor *var, const op_case *c) {
-    ref_group_backward_sums(db->v, q->v, spare, spare, go, h->v, s->v, mean->v, var->v, (double)EPS, (double)c->a, c->n,
-                            c->d, c->k);
-    round_to_float(db);
-    round_to_float(q);
-}
-
 fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
     tensor *gh = out(job, "gh", c->n, c->d), *gz = out(job, "gz", c->n, c->k);
-    tensor *gc = c->flags & CASE_BARE ? NULL : acc(job, "gc", 1, c->k), *go = in(job, "go", c->n, c->d);
-    tensor *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
-    tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
+    tensor *gc = c->flags & CASE_BARE ? NULL : acc(job, "gc", 1, c->k);
+    backward_inputs b;
+    add_backward_inputs(&b, job, c);
     tensor *gamma = packed(in(job, "gamma", c->k, c->d)), *u = packed(in(job, "u", c->k, c->d));
     tensor *db = in(job, "db", 1, c->d), *q = packed(in(job, "q", c->k, c->d));
-    tensor *y = gate(job, c);
-    double *behind;
-    TRY(job->status);
-    shape_inputs(h, s, c);
-    statistics(mean, var, s, h, c);
-    TRY(gated(&behind, go, y));
-    gradient_sums(db, q, u->v, behind, h, s, mean, var, c);
-    uniform(u, -1, 1); /* it was the place for what is not needed */
+    TRY(fill_backward_inputs(&b, job, c));
+    oracle_sums(db->v, q->v, u->v, u->v, &b, c); /* u receives ggamma and gbeta, which are not needed */
+    round_to_float(db);
+    round_to_float(q);
+    uniform(u, -1, 1);
     if (c->flags & CASE_ALIAS)
-        alias(gh, go);
-    ref_group_backward_rows(gh->want, gz->want, wanted(gc), behind, h->v, s->v, mean->v, var->v, gamma->v, u->v, db->v,
-                            q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
-    mem_free(behind);
-    TRY(job_place(job));
+        alias(gh, b.go);
+    ref_group_backward_rows(gh->want, gz->want, wanted(gc), b.go_norm, b.h->v, b.s->v, b.mean->v, b.var->v, gamma->v,
+                            u->v, db->v, q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
+    mem_free(b.go_norm);
+    TRY(job_upload(job));
     job->args.group_backward_rows = (be_group_backward_rows_args){.gh = mat(gh),
                                                                   .gz = mat(gz),
                                                                   .gc = mat(gc),
-                                                                  .go = mat(go),
-                                                                  .y = mat(y),
-                                                                  .h = mat(h),
-                                                                  .s = mat(s),
-                                                                  .mean = mat(mean),
-                                                                  .var = mat(var),
+                                                                  .go = mat(b.go),
+                                                                  .y = mat(b.y),
+                                                                  .h = mat(b.h),
+                                                                  .s = mat(b.s),
+                                                                  .mean = mat(b.mean),
+                                                                  .var = mat(b.var),
                                                                   .gamma = mat(gamma),
                                                                   .u = mat(u),
                                                                   .db = mat(db),
                                                                   .q = mat(q),
-                                                                  .scale = GATE_SCALE,
+                                                                  .scale = RELU_SCALE,
                                                                   .eps = EPS,
                                                                   .lambda = c->a};
     return FATHOM_OK;

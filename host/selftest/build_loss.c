@@ -25,7 +25,7 @@ fathom_status build_softmax_xent(case_job *job, const op_case *c) {
     if (gz && c->flags & CASE_ALIAS)
         alias(gz, z);
     ref_softmax_xent(loss->want, wanted(gz), z->v, labels->i, sets->i, c->kind, count, c->n, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.softmax_xent = (be_softmax_xent_args){.loss = mat(loss),
                                                     .gz = mat(gz),
                                                     .z = mat(z),
@@ -48,7 +48,7 @@ fathom_status build_argmax(case_job *job, const op_case *c) {
             z->v[i] = NAN;
     }
     ref_argmax(pred->iwant, z->v, c->n, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.argmax = (be_argmax_args){.pred = ints(pred), .z = mat(z)};
     return FATHOM_OK;
 }
@@ -62,7 +62,7 @@ fathom_status build_accuracy(case_job *job, const op_case *c) {
     random_ints(labels, -1, c->d);
     random_ints(sets, 0, c->flags & CASE_NONE ? 1 : 256);
     ref_accuracy(correct->iwant, c->k, pred->i, labels->i, sets->i, c->n);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.accuracy =
         (be_accuracy_args){.correct = ints(correct), .pred = ints(pred), .labels = ints(labels), .sets = ints(sets)};
     return FATHOM_OK;
@@ -78,7 +78,7 @@ fathom_status build_adam(case_job *job, const op_case *c) {
     uniform(v, c->kind == 1 ? 0 : 0.01, c->kind == 1 ? 0 : 1);
     for (int64_t i = 0; c->flags & CASE_ZERO_ROWS && i < c->d; i += 2)
         g->v[i] = w->v[i] = w->want[i] = 0; /* gradient 0 with v = 0: 0 / (0 + eps), not NaN */
-    if (c->flags & CASE_CONSTANT)           /* so small that eps counts */
+    if (c->flags & CASE_CONSTANT)           /* so small that eps matters */
         shift_scale(g, 0, 1e-8);
     ref_adam(w->want, m->want, v->want, g->v, (double)args.lr, (double)args.beta1, (double)args.beta2, (double)args.eps,
              (double)args.decay, args.step, c->d);
@@ -88,7 +88,7 @@ fathom_status build_adam(case_job *job, const op_case *c) {
         want_overflow(v, c->d - 1);
         want_overflow(w, c->d - 1);
     }
-    TRY(job_place(job));
+    TRY(job_upload(job));
     args.w = mat(w);
     args.m = mat(m);
     args.v = mat(v);

@@ -1,13 +1,13 @@
-/* build_norm.c - cases of batch and pair normalisation. Statistics handed to an
- * operation are the oracle's own of x, rounded to float, as in a model. */
+/* build_norm.c - cases of batch and pair normalisation. Statistics that an operation reads are the oracle's of x,
+ * rounded to float, as in a model. */
 #include "selftest/job.h"
 
 #define EPS 1e-5f
 #define PAIR_EPS 1e-6f
 #define MOMENTUM 0.3f
-#define NO_VARIANCE 1e38 /* above VARIANCE_LIMIT */
+#define HUGE_VARIANCE 1e38 /* above VARIANCE_LIMIT */
 
-/* x with mean 1000, of the order 1e18 or with a constant column where the case says so. */
+/* x with mean 1000, of order 1e18 or with a constant column, by the flags of the case. */
 static void shape_input(tensor *x, const op_case *c) {
     if (c->flags & CASE_OFFSET)
         shift_scale(x, 1000, 1);
@@ -23,8 +23,11 @@ static void statistics(tensor *mean, tensor *var, const tensor *x) {
     round_to_float(var);
 }
 
-/* db and q of norm_sums, rounded. */
-static void gradient_sums(tensor *db, tensor *q, const tensor *go, const tensor *x, const tensor *mean) {
+/* The inputs of a backward operation: statistics of x, and db and q of norm_sums, all rounded. */
+static void backward_inputs(tensor *x, tensor *mean, tensor *var, tensor *db, tensor *q, const tensor *go,
+                            const op_case *c) {
+    shape_input(x, c);
+    statistics(mean, var, x);
     ref_norm_sums(db->v, q->v, go->v, x->v, mean->v, x->rows, x->cols);
     round_to_float(db);
     round_to_float(q);
@@ -37,13 +40,13 @@ fathom_status build_col_stats(case_job *job, const op_case *c) {
     TRY(job->status);
     if (rvar)
         uniform(rvar, 0.5, 2);
-    if (c->flags & CASE_OFFSET) /* an error of the mean counts against the deviation */
-        mean->unit = 1;
+    if (c->flags & CASE_OFFSET) /* an error of the mean is relative to the deviation */
+        mean->error_scale = 1;
     if (c->flags & CASE_OFFSET && rmean)
-        rmean->unit = 1;
+        rmean->error_scale = 1;
     shape_input(x, c);
     ref_col_stats(mean->want, var->want, wanted(rmean), wanted(rvar), x->v, (double)MOMENTUM, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.col_stats = (be_col_stats_args){
         .mean = mat(mean), .var = mat(var), .rmean = mat(rmean), .rvar = mat(rvar), .x = mat(x), .momentum = MOMENTUM};
     return FATHOM_OK;
@@ -62,10 +65,10 @@ fathom_status build_batch_apply(case_job *job, const op_case *c) {
         alias(y, x);
     ref_batch_apply(y->want, x->v, mean->v, var->v, gamma->v, beta->v, (double)EPS, &act, c->n, c->d);
     if (c->flags & CASE_OVERFLOW) {
-        var->v[c->d - 1] = f32(NO_VARIANCE);
+        var->v[c->d - 1] = f32(HUGE_VARIANCE);
         want_overflow(y, c->d - 1);
     }
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.batch_apply = (be_batch_apply_args){.y = mat(y),
                                                   .x = mat(x),
                                                   .mean = mat(mean),
@@ -88,10 +91,10 @@ fathom_status build_pair_apply(case_job *job, const op_case *c) {
         alias(y, x);
     ref_pair_apply(y->want, x->v, mean->v, var->v, (double)PAIR_EPS, &act, c->n, c->d);
     if (c->flags & CASE_OVERFLOW)
-        var->v[c->d - 1] = f32(NO_VARIANCE);
+        var->v[c->d - 1] = f32(HUGE_VARIANCE);
     for (int64_t j = 0; c->flags & CASE_OVERFLOW && j < c->d; j++)
         want_overflow(y, j);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.pair_apply =
         (be_pair_apply_args){.y = mat(y), .x = mat(x), .mean = mat(mean), .var = mat(var), .eps = PAIR_EPS, .act = act};
     return FATHOM_OK;
@@ -102,10 +105,10 @@ fathom_status build_norm_sums(case_job *job, const op_case *c) {
     tensor *x = in(job, "x", c->n, c->d), *mean = in(job, "mean", 1, c->d);
     TRY(job->status);
     shape_input(x, c);
-    for (int64_t j = 0; j < c->d; j++) /* near the mean, and not 0 off: the formula, not what a model hands over */
+    for (int64_t j = 0; j < c->d; j++) /* not exactly the mean of x, so that q does not cancel */
         mean->v[j] = f32((c->flags & CASE_OFFSET ? 1000 : 0) + (c->flags & CASE_HUGE ? 1e17 : 0.1) * mean->v[j]);
     ref_norm_sums(db->want, q->want, go->v, x->v, mean->v, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.norm_sums =
         (be_norm_sums_args){.db = mat(db), .q = mat(q), .go = mat(go), .x = mat(x), .mean = mat(mean)};
     return FATHOM_OK;
@@ -117,14 +120,12 @@ fathom_status build_batch_backward(case_job *job, const op_case *c) {
     tensor *mean = in(job, "mean", 1, c->d), *var = in(job, "var", 1, c->d), *gamma = in(job, "gamma", 1, c->d);
     tensor *db = in(job, "db", 1, c->d), *q = in(job, "q", 1, c->d);
     TRY(job->status);
-    shape_input(x, c);
-    statistics(mean, var, x);
-    gradient_sums(db, q, go, x, mean);
+    backward_inputs(x, mean, var, db, q, go, c);
     if (c->flags & CASE_ALIAS)
         alias(gx, go);
     ref_batch_backward(gx->want, ggamma->want, gbeta->want, go->v, x->v, mean->v, var->v, gamma->v, db->v, q->v,
                        (double)EPS, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.batch_backward = (be_batch_backward_args){.gx = mat(gx),
                                                         .ggamma = mat(ggamma),
                                                         .gbeta = mat(gbeta),
@@ -144,13 +145,11 @@ fathom_status build_pair_backward(case_job *job, const op_case *c) {
     tensor *mean = in(job, "mean", 1, c->d), *var = in(job, "var", 1, c->d);
     tensor *db = in(job, "db", 1, c->d), *q = in(job, "q", 1, c->d);
     TRY(job->status);
-    shape_input(x, c);
-    statistics(mean, var, x);
-    gradient_sums(db, q, go, x, mean);
+    backward_inputs(x, mean, var, db, q, go, c);
     if (c->flags & CASE_ALIAS)
         alias(gx, go);
     ref_pair_backward(gx->want, go->v, x->v, mean->v, var->v, db->v, q->v, (double)PAIR_EPS, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.pair_backward = (be_pair_backward_args){.gx = mat(gx),
                                                       .go = mat(go),
                                                       .x = mat(x),

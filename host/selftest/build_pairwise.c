@@ -5,7 +5,7 @@
 
 static int64_t fold_rows(const op_case *c) { return c->rows ? c->rows : c->n; }
 
-/* Labels -1..k: those outside 0..k-1 are left out; with CASE_NONE class 0 has no member. */
+/* Labels -1 .. k: those outside 0 .. k-1 are ignored; with CASE_NONE class 0 is empty. */
 static void fold_labels(tensor *labels, const op_case *c) {
     random_ints(labels, -1, c->k + 1);
     for (int64_t v = 0; c->flags & CASE_NONE && v < c->n; v++)
@@ -13,7 +13,7 @@ static void fold_labels(tensor *labels, const op_case *c) {
             labels->i[v] = c->k;
 }
 
-/* Every third row is a copy of row 0: equal rows are at distance 0. */
+/* Every third row is a copy of row 0, at distance 0. */
 static void equal_rows(tensor *x, const op_case *c) {
     for (int64_t i = 0; c->flags & CASE_ZERO_ROWS && i < x->rows * x->cols; i++)
         if (i / x->cols % 3 == 0)
@@ -29,7 +29,7 @@ fathom_status build_pair_fold(case_job *job, const op_case *c) {
     equal_rows(x, c);
     fold_labels(labels, c);
     ref_pair_fold(o->want, x->v, labels->i, (be_fold)c->kind, (double)c->a, c->first, fold_rows(c), c->n, c->d, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.pair_fold = (be_pair_fold_args){
         .out = mat(o), .x = mat(x), .labels = ints(labels), .kind = (be_fold)c->kind, .scale = c->a, .first = c->first};
     return FATHOM_OK;
@@ -48,12 +48,12 @@ fathom_status build_pair_fold_sparse(case_job *job, const op_case *c) {
     ref_csr a = oracle_csr(&g);
     for (int64_t v = 0; v < c->n; v++) {
         double sum = 0;
-        for (int64_t e = a.ptr[v]; e < a.ptr[v + 1]; e++)
+        for (int64_t e = a.indptr[v]; e < a.indptr[v + 1]; e++)
             sum += val->v[e] * val->v[e];
         sq->v[v] = f32(sum);
     }
     ref_pair_fold_sparse(o->want, &a, val->v, sq->v, labels->i, (double)c->a, c->first, fold_rows(c), c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.pair_fold_sparse = (be_pair_fold_sparse_args){.out = mat(o),
                                                             .a = csr(&g),
                                                             .at = csr(&t),
@@ -65,7 +65,7 @@ fathom_status build_pair_fold_sparse(case_job *job, const op_case *c) {
     return FATHOM_OK;
 }
 
-/* x is made of unit rows; with CASE_ZERO_ROWS some rows are equal, and every fifth is 0 with length 0. */
+/* Unit rows; with CASE_ZERO_ROWS some rows are equal and every fifth is 0 with length 0. */
 fathom_status build_mad_fold(case_job *job, const op_case *c) {
     tensor *sum = out(job, "sum", 1, fold_rows(c)), *count = ints_out(job, "count", fold_rows(c));
     tensor *x = in(job, "x", c->n, c->d), *norm = in(job, "norm", 1, c->n);
@@ -78,7 +78,7 @@ fathom_status build_mad_fold(case_job *job, const op_case *c) {
     round_to_float(x);
     round_to_float(norm);
     ref_mad_fold(sum->want, count->iwant, x->v, norm->v, c->first, fold_rows(c), c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.mad_fold =
         (be_mad_fold_args){.sum = mat(sum), .count = ints(count), .x = mat(x), .norm = mat(norm), .first = c->first};
     return FATHOM_OK;
@@ -96,7 +96,7 @@ fathom_status build_dirichlet(case_job *job, const op_case *c) {
         shift_scale(x, 1000, 1);
     ref_csr a = oracle_csr(&g);
     ref_dirichlet(e->want, &a, x->v, values(w), c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.dirichlet = (be_dirichlet_args){.e = mat(e), .a = csr(&g), .x = mat(x), .w = mat(w)};
     return FATHOM_OK;
 }

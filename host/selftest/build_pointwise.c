@@ -5,7 +5,7 @@ fathom_status build_fill(case_job *job, const op_case *c) {
     tensor *y = out(job, "y", c->n, c->d);
     TRY(job->status);
     ref_fill(y->want, (double)c->a, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.fill = (be_fill_args){.y = mat(y), .value = c->a};
     return FATHOM_OK;
 }
@@ -14,7 +14,7 @@ fathom_status build_copy(case_job *job, const op_case *c) {
     tensor *y = out(job, "y", c->n, c->d), *x = in(job, "x", c->n, c->d);
     TRY(job->status);
     ref_copy(y->want, x->v, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.copy = (be_copy_args){.y = mat(y), .x = mat(x)};
     return FATHOM_OK;
 }
@@ -27,7 +27,7 @@ fathom_status build_activate(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS)
         alias(y, x);
     ref_activate(y->want, x->v, &act, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.activate = (be_activate_args){.y = mat(y), .x = mat(x), .act = act};
     return FATHOM_OK;
 }
@@ -40,10 +40,10 @@ fathom_status build_activate_backward(case_job *job, const op_case *c) {
     gx->exact_zeros = true;
     if (c->flags & CASE_ALIAS)
         alias(gx, gy);
-    for (int64_t i = 0; y && i < (int64_t)c->n * c->d; i++) /* as activate leaves it: positive or 0 */
+    for (int64_t i = 0; y && i < (int64_t)c->n * c->d; i++) /* an output of activate */
         y->v[i] = f32(ref_act(&act, y->v[i], i));
     ref_activate_backward(gx->want, gy->v, values(y), &act, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.activate_backward = (be_activate_backward_args){.gx = mat(gx), .gy = mat(gy), .y = mat(y), .act = act};
     return FATHOM_OK;
 }
@@ -57,7 +57,7 @@ fathom_status build_axpby(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS2)
         alias(y, z);
     ref_axpby(y->want, x->v, values(z), (double)c->a, (double)c->b, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.axpby = (be_axpby_args){.y = mat(y), .x = mat(x), .z = mat(z), .a = c->a, .b = c->b};
     return FATHOM_OK;
 }
@@ -68,7 +68,7 @@ fathom_status build_bias_add(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS)
         alias(y, x);
     ref_bias_add(y->want, x->v, b->v, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.bias_add = (be_bias_add_args){.y = mat(y), .x = mat(x), .b = mat(b)};
     return FATHOM_OK;
 }
@@ -79,12 +79,12 @@ fathom_status build_col_sum(case_job *job, const op_case *c) {
     if (c->flags & CASE_OFFSET)
         shift_scale(x, 1000, 1);
     ref_col_sum(s->want, x->v, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.col_sum = (be_col_sum_args){.s = mat(s), .x = mat(x)};
     return FATHOM_OK;
 }
 
-/* Rows are drawn positive for BE_ROW_SUM, as features are: a sum near 0 would make the quotient meaningless. */
+/* Positive rows for BE_ROW_SUM, as features are: division by a sum near 0 has no digits to compare. */
 fathom_status build_row_normalise(case_job *job, const op_case *c) {
     tensor *y = out(job, "y", c->n, c->d), *x = in(job, "x", c->n, c->d);
     tensor *norm = c->flags & CASE_BARE ? NULL : out(job, "norm", 1, c->n);
@@ -99,7 +99,7 @@ fathom_status build_row_normalise(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS)
         alias(y, x);
     ref_row_normalise(y->want, wanted(norm), x->v, kind, c->n, c->d);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.row_normalise = (be_row_normalise_args){.y = mat(y), .norm = mat(norm), .x = mat(x), .kind = kind};
     return FATHOM_OK;
 }

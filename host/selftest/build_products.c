@@ -9,14 +9,14 @@ fathom_status build_gemm(case_job *job, const op_case *c) {
     tensor *b = tb ? in(job, "b", c->d, c->k) : in(job, "b", c->k, c->d);
     TRY(job->status);
     ref_gemm(m->want, a->v, b->v, ta, tb, (double)c->a, (double)c->b, c->n, c->d, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.gemm =
         (be_gemm_args){.c = mat(m), .a = mat(a), .b = mat(b), .ta = ta, .tb = tb, .alpha = c->a, .beta = c->b};
     return FATHOM_OK;
 }
 
-/* The matrix is n x k (k 0: square); z is there when b is not 0, and is y with CASE_ALIAS; kind 1: with the matrix
- * whose transpose it is. */
+/* The matrix is n x k (k 0: square); z is present when b is not 0, and is y with CASE_ALIAS; kind 1: with a plan
+ * that knows its transpose. */
 fathom_status build_spmm(case_job *job, const op_case *c) {
     int64_t cols = c->k ? c->k : c->n;
     graph g, back;
@@ -35,15 +35,14 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
         alias(y, z);
     ref_csr a = oracle_csr(&g);
     ref_spmm(y->want, &a, values(val), x->v, values(z), &none, (double)c->a, (double)c->b, c->d);
-    TRY(job_place(job));
-    job->args.spmm = (be_spmm_args){.y = mat(y),
-                                    .a = csr(&g),
-                                    .at = c->kind == 1 ? csr(&back) : (be_csr){0},
-                                    .val = mat(val),
-                                    .x = mat(x),
-                                    .z = mat(z),
-                                    .alpha = c->a,
-                                    .beta = c->b};
+    TRY(job_upload(job));
+    be_csr matrix = csr(&g);
+    if (c->kind == 1) {
+        be_csr transpose = csr(&back);
+        TRY(job_prepare(job, &matrix, &transpose));
+    }
+    job->args.spmm = (be_spmm_args){
+        .y = mat(y), .a = matrix, .val = mat(val), .x = mat(x), .z = mat(z), .alpha = c->a, .beta = c->b};
     return FATHOM_OK;
 }
 
@@ -58,7 +57,7 @@ fathom_status build_aggregate(case_job *job, const op_case *c) {
     TRY(job->status);
     ref_csr a = oracle_csr(&g);
     ref_aggregate(y->want, p ? p->want : NULL, &a, values(val), x->v, w->v, tw, c->d, c->k);
-    TRY(job_place(job));
+    TRY(job_upload(job));
     job->args.aggregate = (be_aggregate_args){
         .y = mat(y), .p = mat(p), .a = csr(&g), .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
     return FATHOM_OK;

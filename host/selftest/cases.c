@@ -9,7 +9,7 @@
 #include "selftest/bounds.h"
 #include "selftest/job.h"
 
-/* The rows stand in list_<topic>.inc; bounds.h names the bounds. */
+/* One list_<topic>.inc per topic; bounds.h names the bounds. */
 static const op_case all[] = {
 #include "selftest/list_pointwise.inc"
 
@@ -94,6 +94,7 @@ void case_close(case_job *job) {
     }
     mem_free(job->before);
     mem_free(job->after);
+    be_free(job->dev, job->plan);
     be_free(job->dev, job->block);
     mem_free(job);
 }

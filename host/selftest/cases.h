@@ -37,21 +37,21 @@ enum case_flags {
     CASE_ALIAS2 = 8,      /* ... its second one */
     CASE_BARE = 16,       /* without the optional arguments */
     CASE_TRANSPOSE = 32,  /* the sparse matrix is a transpose and has entry ids */
-    CASE_OFFSET = 64,     /* inputs have mean 1000 and deviation 1: sums that are not centred fail */
+    CASE_OFFSET = 64,     /* inputs have mean 1000 and deviation 1: uncentred sums fail */
     CASE_CONSTANT = 128,  /* a special value: a constant column (variance 0), scores of 0, gradients near eps */
     CASE_ZERO_ROWS = 256, /* rows of zeros, or rows that are equal */
     CASE_NAN = 512,       /* NaN among the inputs */
     CASE_NONE = 1024,     /* nothing is selected: an empty set, a class without members */
-    CASE_HUGE = 2048,     /* what is normalised is of the order 1e18: sums of plain squares overflow, r^3 underflows */
-    CASE_OVERFLOW = 4096  /* a variance or second moment that overflows must be seen in the result */
+    CASE_HUGE = 2048,     /* normalised inputs of order 1e18: sums of squares overflow, r^3 underflows */
+    CASE_OVERFLOW = 4096  /* a variance or second moment overflows, and the result must be non-finite */
 };
 
 typedef struct op_case {
     be_op op;
     const char *name; /* unique within the operation */
-    int n, d, k; /* rows, columns, and the third size: inner dimension, classes, groups, columns of a sparse matrix */
-    int first, rows; /* the part of a pairwise fold; rows 0: all */
-    int kind;        /* be_fold, be_row_norm, number of a set, step of Adam */
+    int n, d, k;      /* rows, columns, and third size: inner dimension, classes, groups, columns of a sparse matrix */
+    int first, rows;  /* the part of a pairwise fold; rows 0: all */
+    int kind;         /* be_fold, be_row_norm, number of a set, step of Adam */
     int layout;
     case_graph graph;
     float a, b; /* the operation's numbers: alpha and beta, value, lambda, scale, decay */
@@ -59,30 +59,30 @@ typedef struct op_case {
     bool relu;
     unsigned flags;
     double bound;    /* of the normalised mean squared error; integers are always exact */
-    const char *why; /* what the bound rests on */
-    bool quick;      /* belongs to cases_check */
+    const char *why; /* the reason for the bound */
+    bool quick;      /* run by cases_check */
 } op_case;
 
 typedef struct case_result {
-    fathom_status status; /* of running; the sentence is in `detail` */
+    fathom_status status; /* of running; the message is in `detail` */
     bool passed;
     double nmse;      /* the largest of all outputs */
     uint64_t bits;    /* a hash of all output bits, to compare runs bit by bit */
-    char detail[200]; /* which output went wrong and how; "" when passed */
+    char detail[200]; /* which output is wrong and how; "" when passed */
 } case_result;
 
 const op_case *cases_all(int *count);
 
-/* Fails only when the case could not be run; the verdict is in `result`. */
+/* Fails only when the case could not be run; whether it passed is in `result`. */
 fathom_status case_run(be_device *dev, const op_case *c, case_result *result);
 
-/* Runs the quick cases of the operations whose bits (1 << be_op) are set. FATHOM_DEVICE names the first operation that
- * does not hold; what held is not run again on this device, and a failure is told again. */
+/* Runs the quick cases of the operations whose bits (1 << be_op) are set. Fails with FATHOM_DEVICE on the first wrong
+ * result. Operations that passed are not run again on this device. */
 fathom_status cases_check(be_device *dev, uint64_t operations);
 
-/* The same in steps: inputs on the device and the oracle's answer; the operation,
- * as often as wanted; the verdict (after the first launch only, since some
- * operations accumulate). case_close accepts NULL. */
+/* The same in steps: case_open uploads the inputs and computes the oracle's results, case_launch runs the operation,
+ * any number of times, and case_judge compares (after the first launch only, since some operations accumulate).
+ * case_close accepts NULL. */
 typedef struct case_job case_job;
 fathom_status case_open(case_job **job, be_device *dev, const op_case *c);
 fathom_status case_launch(case_job *job);

@@ -1,4 +1,4 @@
-/* graphs.c - the sparse matrices of the cases, drawn from the seed. */
+/* graphs.c - the random sparse matrices of the cases. */
 #include <string.h>
 
 #include "core/mem.h"
@@ -7,7 +7,7 @@
 
 enum { ROW_MAX = 9 }; /* entries of an ordinary row: up to 8 drawn ones and a loop or the hub */
 
-/* Inserts `column` into the sorted row unless it is there. */
+/* Inserts `column` into the sorted row unless it is present. */
 static void insert(int32_t *row, int64_t *count, int32_t column) {
     int64_t at = 0;
     while (at < *count && row[at] < column)
@@ -39,76 +39,75 @@ static int64_t draw_row(int32_t *row, random_source *source, case_graph kind, in
     return count;
 }
 
-static void draw(int64_t *ptr, int32_t *idx, const op_case *c, int64_t rows, int64_t cols) {
+static void draw(int64_t *indptr, int32_t *indices, const op_case *c, int64_t rows, int64_t cols) {
     random_source source = random_from((uint64_t)rows, RANDOM_TEST, (uint32_t)c->graph, (uint32_t)cols);
-    ptr[0] = 0;
+    indptr[0] = 0;
     for (int64_t r = 0; r < rows; r++)
-        ptr[r + 1] = ptr[r] + draw_row(idx + ptr[r], &source, c->graph, r, rows, cols);
+        indptr[r + 1] = indptr[r] + draw_row(indices + indptr[r], &source, c->graph, r, rows, cols);
 }
 
 static fathom_status graph_tensors(case_job *job, graph *g, int64_t rows, int64_t cols, int64_t nnz, bool ids) {
     *g = (graph){.rows = rows, .cols = cols, .nnz = nnz};
-    g->ptr = longs_in(job, "ptr", rows + 1);
-    g->idx = ints_in(job, "idx", nnz);
-    g->eid = ids ? ints_in(job, "eid", nnz) : NULL;
-    g->order = ints_in(job, "order", rows);
-    if (job->status != FATHOM_OK)
-        return job->status;
-    for (int64_t p = 0; p < rows; p++) { /* any order in a window is allowed: the reverse */
-        int64_t first = p / BE_ORDER * BE_ORDER, end = first + BE_ORDER < rows ? first + BE_ORDER : rows;
-        g->order->i[p] = (int32_t)(first + end - 1 - p);
-    }
-    return FATHOM_OK;
+    g->indptr = longs_in(job, "indptr", rows + 1);
+    g->indices = ints_in(job, "indices", nnz);
+    g->eids = ids ? ints_in(job, "eids", nnz) : NULL;
+    return job->status;
 }
 
-/* Counting sort by column; entries of a column keep the order of their rows. */
-static void transpose_into(graph *t, const int64_t *ptr, const int32_t *idx, int64_t rows) {
-    int64_t *next = t->ptr->l;
+/* Stable counting sort by column. */
+static void transpose_into(graph *t, const int64_t *indptr, const int32_t *indices, int64_t rows) {
+    int64_t *next = t->indptr->l;
     for (int64_t e = 0; e < t->nnz; e++)
-        next[idx[e] + 1]++;
+        next[indices[e] + 1]++;
     for (int64_t c = 0; c < t->rows; c++)
         next[c + 1] += next[c];
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t e = ptr[r]; e < ptr[r + 1]; e++) {
-            int64_t at = next[idx[e]]++;
-            t->idx->i[at] = (int32_t)r;
-            t->eid->i[at] = (int32_t)e;
+        for (int64_t e = indptr[r]; e < indptr[r + 1]; e++) {
+            int64_t at = next[indices[e]]++;
+            t->indices->i[at] = (int32_t)r;
+            t->eids->i[at] = (int32_t)e;
         }
-    memmove(next + 1, next, (size_t)t->rows * sizeof *next); /* every offset has moved to the next row's start */
+    memmove(next + 1, next, (size_t)t->rows * sizeof *next); /* each offset has advanced to the start of the next row */
     next[0] = 0;
 }
 
 fathom_status make_graph(case_job *job, graph *g, int64_t rows, int64_t cols, bool transpose) {
     int64_t drawn_rows = transpose ? cols : rows, drawn_cols = transpose ? rows : cols;
-    int64_t *ptr = NULL;
-    int32_t *idx = NULL;
+    int64_t *indptr = NULL;
+    int32_t *indices = NULL;
     fathom_status status;
-    TRY_OUT(mem_new(&ptr, drawn_rows + 1, 1, sizeof *ptr, "case graph"));
-    TRY_OUT(mem_new(&idx, drawn_rows * ROW_MAX + drawn_cols, 1, sizeof *idx, "case graph"));
-    draw(ptr, idx, job->c, drawn_rows, drawn_cols);
-    TRY_OUT(graph_tensors(job, g, rows, cols, ptr[drawn_rows], transpose));
+    TRY_OUT(mem_new(&indptr, drawn_rows + 1, 1, sizeof *indptr, "case graph"));
+    TRY_OUT(mem_new(&indices, drawn_rows * ROW_MAX + drawn_cols, 1, sizeof *indices, "case graph"));
+    draw(indptr, indices, job->c, drawn_rows, drawn_cols);
+    TRY_OUT(graph_tensors(job, g, rows, cols, indptr[drawn_rows], transpose));
     if (transpose) {
-        transpose_into(g, ptr, idx, drawn_rows);
+        transpose_into(g, indptr, indices, drawn_rows);
     } else {
-        memcpy(g->ptr->l, ptr, (size_t)(rows + 1) * sizeof *ptr);
-        memcpy(g->idx->i, idx, (size_t)g->nnz * sizeof *idx);
+        memcpy(g->indptr->l, indptr, (size_t)(rows + 1) * sizeof *indptr);
+        memcpy(g->indices->i, indices, (size_t)g->nnz * sizeof *indices);
     }
 out:
-    mem_free(ptr);
-    mem_free(idx);
+    mem_free(indptr);
+    mem_free(indices);
     return status;
 }
 
 fathom_status make_transpose(case_job *job, graph *t, const graph *g) {
     TRY(graph_tensors(job, t, g->cols, g->rows, g->nnz, true));
-    transpose_into(t, g->ptr->l, g->idx->i, g->rows);
+    transpose_into(t, g->indptr->l, g->indices->i, g->rows);
     return FATHOM_OK;
 }
 
 ref_csr oracle_csr(const graph *g) {
-    return (ref_csr){g->rows, g->cols, g->nnz, g->ptr->l, g->idx->i, g->eid ? g->eid->i : NULL};
+    return (ref_csr){g->rows, g->cols, g->nnz, g->indptr->l, g->indices->i, g->eids ? g->eids->i : NULL};
 }
 
 be_csr csr(const graph *g) {
-    return (be_csr){g->rows, g->cols, g->nnz, longs(g->ptr), ints(g->idx), ints(g->eid), ints(g->order)};
+    return (be_csr){g->rows, g->cols, g->nnz, longs(g->indptr), ints(g->indices), ints(g->eids), NULL};
+}
+
+fathom_status job_prepare(case_job *job, be_csr *a, const be_csr *transpose) {
+    fathom_status status = be_csr_prepare(job->dev, a, transpose);
+    job->plan = a->plan;
+    return status;
 }

@@ -1,6 +1,5 @@
-/* job.c - builds the tensors of a case and lays them out in one device block:
- * a gap of sentinels, a tensor, a gap, the next tensor, ... so that offsets,
- * leading dimensions and writes outside a view are all put to the test. */
+/* job.c - creates the tensors of a case and lays them out in one device block with sentinels between them, so that
+ * wrong offsets, wrong leading dimensions and writes outside a view are detected. */
 #include "selftest/job.h"
 
 #include <math.h>
@@ -73,7 +72,7 @@ tensor *packed(tensor *t) {
 }
 
 tensor *alias(tensor *output, const tensor *input) {
-    output->same = input;
+    output->alias_of = input;
     return output;
 }
 
@@ -119,32 +118,32 @@ static void lay_out(case_job *job) {
     int64_t next = 2 * line;
     for (int k = 0; k < job->count; k++) {
         tensor *t = &job->tensors[k];
-        if (t->same)
+        if (t->alias_of)
             continue;
         bool spread = t->type == TYPE_FLOAT && !t->packed;
         t->ld = t->cols + (!spread ? 0 : layout == LAYOUT_LD ? 3 : layout == LAYOUT_ODD ? 5 : 0);
         t->off = next + (layout != LAYOUT_ODD ? 0 : t->type == TYPE_LONG ? 6 : 5);
-        next = (t->off + extent(t) + line - 1) / line * line + line;
+        next = mem_pad_words(t->off + extent(t)) + line;
     }
     for (int k = 0; k < job->count; k++) {
         tensor *t = &job->tensors[k];
-        if (t->same) {
-            t->ld = t->same->ld;
-            t->off = t->same->off;
+        if (t->alias_of) {
+            t->ld = t->alias_of->ld;
+            t->off = t->alias_of->off;
         }
     }
     job->words = next;
 }
 
-static void put_row(const tensor *t, int64_t row, uint32_t *words) {
+static void write_row(const tensor *t, int64_t row, uint32_t *words) {
     for (int64_t j = 0; j < t->cols; j++) {
         float value = (float)t->v[row * t->cols + j];
         memcpy(&words[j], &value, sizeof value);
     }
 }
 
-/* The words of `t` before the operation; an output stays NaN unless it accumulates or is an input. */
-static void put(const tensor *t, uint32_t *block) {
+/* Writes `t` to the block; an output stays NaN unless it accumulates or is an input. */
+static void write_tensor(const tensor *t, uint32_t *block) {
     if (t->role == ROLE_OUT)
         return;
     if (t->type == TYPE_LONG)
@@ -153,10 +152,10 @@ static void put(const tensor *t, uint32_t *block) {
         memcpy(block + t->off, t->i, (size_t)t->cols * sizeof *t->i);
     else
         for (int64_t r = 0; r < t->rows; r++)
-            put_row(t, r, block + t->off + r * t->ld);
+            write_row(t, r, block + t->off + r * t->ld);
 }
 
-fathom_status job_place(case_job *job) {
+fathom_status job_upload(case_job *job) {
     TRY(job->status);
     lay_out(job);
     TRY(mem_new(&job->before, job->words, 1, sizeof *job->before, "case"));
@@ -164,7 +163,7 @@ fathom_status job_place(case_job *job) {
     for (int64_t w = 0; w < job->words; w++)
         job->before[w] = sentinel(w);
     for (int k = 0; k < job->count; k++)
-        put(&job->tensors[k], job->before);
+        write_tensor(&job->tensors[k], job->before);
     TRY(be_alloc(job->dev, &job->block, (size_t)job->words * 4, "case"));
     return be_upload(job->dev, job->block, 0, job->before, (size_t)job->words * 4);
 }

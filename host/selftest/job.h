@@ -2,12 +2,12 @@
  * sentinels between them. Used by the builders (build_<topic>.c), which read:
  *
  *     tensor *y = out(job, "y", n, d), *x = in(job, "x", n, d);
- *     TRY(job->status);                     // values are there from here on
+ *     TRY(job->status);                     // values exist from here on
  *     ref_copy(y->want, x->v, n, d);
- *     TRY(job_place(job));                  // views are there from here on
+ *     TRY(job_upload(job));                 // views exist from here on
  *     job->args.copy = (be_copy_args){.y = mat(y), .x = mat(x)};
  *
- * Values are doubles holding float32 numbers, rows side by side. */
+ * Values are doubles holding float32 numbers, row-major without padding. */
 #ifndef CASES_JOB_H
 #define CASES_JOB_H
 
@@ -29,25 +29,25 @@ typedef struct tensor {
     const char *name;
     tensor_role role;
     tensor_type type;
-    int64_t rows, cols, ld, off; /* ld and off in 32-bit words of the block */
-    bool packed;                 /* ld = cols in every layout */
-    bool exact_zeros;            /* zeros stand exactly where the oracle has them */
-    double unit;                 /* errors count against this size, not against the values' own; 0: their own */
-    const struct tensor *same;   /* an output that is exactly this input */
-    double *v, *want;            /* TYPE_FLOAT; want is there for outputs and starts as v */
-    int32_t *i, *iwant;          /* TYPE_INT */
-    int64_t *l;                  /* TYPE_LONG */
+    int64_t rows, cols, ld, off;   /* ld and off in 32-bit words of the block */
+    bool packed;                   /* ld = cols in every layout */
+    bool exact_zeros;              /* zeros must be exactly where the oracle has them */
+    double error_scale;            /* errors are relative to this size; 0: to the values */
+    const struct tensor *alias_of; /* an output that is exactly this input */
+    double *v, *want;              /* TYPE_FLOAT; want: of outputs, initially v for ROLE_ACC */
+    int32_t *i, *iwant;            /* TYPE_INT */
+    int64_t *l;                    /* TYPE_LONG */
 } tensor;
 
 struct case_job {
     be_device *dev;
     const op_case *c;
     fathom_status status;            /* the first failure of a tensor's allocation */
-    tensor tensors[JOB_TENSORS + 1]; /* the last one takes what does not fit */
+    tensor tensors[JOB_TENSORS + 1]; /* the last one absorbs tensors beyond the limit */
     int count;
-    be_buf *block;
+    be_buf *block, *plan; /* plan: of the sparse matrix, or NULL */
     int64_t words;
-    uint32_t *before, *after; /* the block as uploaded and as found afterwards */
+    uint32_t *before, *after; /* the block as uploaded and as downloaded */
     union {
 #define X(op) be_##op##_args op;
         BE_OPERATIONS(X)
@@ -60,7 +60,7 @@ tensor *in(case_job *job, const char *name, int64_t rows, int64_t cols);
 tensor *out(case_job *job, const char *name, int64_t rows, int64_t cols);
 tensor *acc(case_job *job, const char *name, int64_t rows, int64_t cols);
 tensor *packed(tensor *t);
-tensor *alias(tensor *output, const tensor *input); /* they are one view; the input is judged as the output */
+tensor *alias(tensor *output, const tensor *input);            /* one view: the input is judged as the output */
 tensor *ints_in(case_job *job, const char *name, int64_t len); /* zeros */
 tensor *ints_out(case_job *job, const char *name, int64_t len);
 tensor *longs_in(case_job *job, const char *name, int64_t len);
@@ -70,33 +70,34 @@ void uniform(tensor *t, double lo, double hi);
 void shift_scale(tensor *t, double shift, double scale);
 void round_to_float(tensor *t);
 double f32(double value);
-/* From here on column j of the output must not be finite. */
+/* Column j of the output must be non-finite. */
 void want_overflow(tensor *t, int64_t j);
 static inline const double *values(const tensor *t) { return t ? t->v : NULL; }
 static inline double *wanted(tensor *t) { return t ? t->want : NULL; }
 
-/* Labels or sets in lo..hi-1. */
+/* Uniform in lo .. hi - 1: labels or sets. */
 void random_ints(tensor *t, int lo, int hi);
 
 /* A sparse matrix as tensors of the block. */
 typedef struct graph {
     int64_t rows, cols, nnz;
-    tensor *ptr, *idx, *eid, *order;
+    tensor *indptr, *indices, *eids;
 } graph;
 fathom_status make_graph(case_job *job, graph *g, int64_t rows, int64_t cols, bool transpose);
 /* The transpose of `g`, with entry ids. */
 fathom_status make_transpose(case_job *job, graph *t, const graph *g);
 ref_csr oracle_csr(const graph *g);
 
-fathom_status job_place(case_job *job);
+fathom_status job_upload(case_job *job);
 be_mat mat(const tensor *t); /* NULL gives an absent view */
 be_ints ints(const tensor *t);
 be_longs longs(const tensor *t);
-be_csr csr(const graph *g);
+be_csr csr(const graph *g);                                                   /* without a plan */
+fathom_status job_prepare(case_job *job, be_csr *a, const be_csr *transpose); /* be_csr_prepare, at most once a job */
 be_drop case_drop(const op_case *c);
 be_act case_act(const op_case *c);
 
-/* Builders, one per operation: tensors, the oracle's answer, arguments. */
+/* Builders, one per operation: tensors, the oracle's results, arguments. */
 #define X(op) fathom_status build_##op(case_job *job, const op_case *c);
 BE_OPERATIONS(X)
 #undef X

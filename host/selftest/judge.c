@@ -1,5 +1,5 @@
-/* judge.c - the verdict on a case: nothing written outside the outputs, inputs
- * unchanged, NaN or infinity only where the oracle has NaN, error within the bound, integers exact. */
+/* judge.c - compares a case with its oracle: nothing written outside the outputs, inputs unchanged, NaN or infinity
+ * only where the oracle has NaN, errors within the bound, integers exact. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define WRONG(result, ...) snprintf((result)->detail, sizeof(result)->detail, __VA_ARGS__)
 
-/* Calls for every word of `t`: its place in the block. */
+/* The word of the block that holds element i. */
 static int64_t word_of(const tensor *t, int64_t i) { return t->off + i / t->cols * t->ld + i % t->cols; }
 
 static int64_t words_in(const tensor *t) { return t->type == TYPE_LONG ? 2 * t->cols : t->rows * t->cols; }
@@ -21,10 +21,10 @@ static float float_at(const case_job *job, const tensor *t, int64_t i) {
     return value;
 }
 
-/* ---- outside ---- */
+/* ---- words outside the outputs ---- */
 
-/* Blanks every word that an operation may write, in both pictures of the block, and
- * compares the rest: inputs and sentinels. Runs last, since it spoils the pictures. */
+/* Zeroes the outputs in both copies of the block and compares the rest: inputs and sentinels. Runs last, since it
+ * overwrites the outputs. */
 static bool only_outputs_changed(case_job *job, case_result *r) {
     for (int k = 0; k < job->count; k++) {
         const tensor *t = &job->tensors[k];
@@ -53,7 +53,7 @@ static bool only_outputs_changed(case_job *job, case_result *r) {
 
 /* ---- values ---- */
 
-/* Where the oracle has NaN something that is not finite must have been written. */
+/* Where the oracle has NaN, a non-finite value must have been written. */
 static bool finite_values(const case_job *job, const tensor *t, case_result *r) {
     for (int64_t i = 0; i < t->rows * t->cols; i++) {
         float got = float_at(job, t, i);
@@ -67,7 +67,7 @@ static bool finite_values(const case_job *job, const tensor *t, case_result *r) 
     return true;
 }
 
-/* sum (a - b)^2 / sum b^2; the mean of (a - b)^2 where the oracle gives nothing but zeros. */
+/* nmse = sum (got - want)^2 / sum want^2; the mean of (got - want)^2 where all of want is 0. */
 static bool close_values(const case_job *job, const tensor *t, case_result *r) {
     double error = 0, size = 0, most = -1;
     int64_t worst = 0, count = t->rows * t->cols;
@@ -87,8 +87,8 @@ static bool close_values(const case_job *job, const tensor *t, case_result *r) {
             return false;
         }
     }
-    if (t->unit > 0)
-        size = t->unit * t->unit * (double)count;
+    if (t->error_scale > 0)
+        size = t->error_scale * t->error_scale * (double)count;
     double nmse = error / (size > 1e-30 ? size : (double)count);
     r->nmse = nmse > r->nmse ? nmse : r->nmse;
     if (nmse <= job->c->bound)
@@ -135,7 +135,7 @@ void job_judge(case_job *job, case_result *r) {
     r->bits = hash_outputs(job);
     r->passed = all_outputs(job, TYPE_FLOAT, finite_values, r) && all_outputs(job, TYPE_FLOAT, close_values, r) &&
                 all_outputs(job, TYPE_INT, equal_ints, r);
-    if (!only_outputs_changed(job, &outside)) { /* the graver fault is told */
+    if (!only_outputs_changed(job, &outside)) { /* reported before a wrong value */
         r->passed = false;
         memcpy(r->detail, outside.detail, sizeof r->detail);
     }

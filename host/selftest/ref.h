@@ -1,7 +1,7 @@
 /* ref.h - the oracles: every operation of the contract in double, by plain loops
  * straight from the formula in backend/operations.h. Slow and simple by design:
- * they share no code with a back end. Rows lie side by side; an absent optional
- * argument is NULL; `+=` outputs are added to, as the contract says. */
+ * they share no code with a back end. Matrices are row-major without padding; an
+ * absent optional argument is NULL; `+=` outputs accumulate, as in the contract. */
 #ifndef REF_REF_H
 #define REF_REF_H
 
@@ -9,14 +9,14 @@
 
 typedef struct ref_csr {
     int64_t rows, cols, nnz;
-    const int64_t *ptr;
-    const int32_t *idx, *eid; /* eid NULL: the id is the entry's own number */
+    const int64_t *indptr;
+    const int32_t *indices, *eids; /* eids NULL: the id of entry e is e */
 } ref_csr;
 
-static inline int64_t ref_id(const ref_csr *a, int64_t e) { return a->eid ? a->eid[e] : e; }
+static inline int64_t ref_id(const ref_csr *a, int64_t e) { return a->eids ? a->eids[e] : e; }
 
-/* What dropout multiplies element i with: 0 or 1 / (1 - rate). */
-double ref_keep(const be_drop *drop, int64_t i);
+/* The factor of element i under dropout: 0 or 1 / (1 - rate). */
+double ref_drop_factor(const be_drop *drop, int64_t i);
 double ref_act(const be_act *act, double x, int64_t i);
 
 /* pointwise */

@@ -19,12 +19,12 @@ void ref_gat_scores(double *s, double *t, const double *z, const double *a_src, 
 void ref_gat_softmax(double *alpha, const ref_csr *a, const double *s, const double *t, double slope) {
     for (int64_t v = 0; v < a->rows; v++) {
         double most = -INFINITY, sum = 0;
-        for (int64_t e = a->ptr[v]; e < a->ptr[v + 1]; e++)
-            most = fmax(most, leaky(s[a->idx[e]] + t[v], slope));
-        for (int64_t e = a->ptr[v]; e < a->ptr[v + 1]; e++)
-            sum += exp(leaky(s[a->idx[e]] + t[v], slope) - most);
-        for (int64_t e = a->ptr[v]; e < a->ptr[v + 1]; e++)
-            alpha[ref_id(a, e)] = exp(leaky(s[a->idx[e]] + t[v], slope) - most) / sum;
+        for (int64_t e = a->indptr[v]; e < a->indptr[v + 1]; e++)
+            most = fmax(most, leaky(s[a->indices[e]] + t[v], slope));
+        for (int64_t e = a->indptr[v]; e < a->indptr[v + 1]; e++)
+            sum += exp(leaky(s[a->indices[e]] + t[v], slope) - most);
+        for (int64_t e = a->indptr[v]; e < a->indptr[v + 1]; e++)
+            alpha[ref_id(a, e)] = exp(leaky(s[a->indices[e]] + t[v], slope) - most) / sum;
     }
 }
 
@@ -33,8 +33,8 @@ static double edge_dot(const ref_csr *a, int64_t v, int64_t e, const double *gy,
                        int64_t d) {
     double dot = 0;
     for (int64_t j = 0; j < d; j++)
-        dot += gy[v * d + j] * z[a->idx[e] * d + j];
-    return dot * ref_keep(drop, ref_id(a, e));
+        dot += gy[v * d + j] * z[a->indices[e] * d + j];
+    return dot * ref_drop_factor(drop, ref_id(a, e));
 }
 
 void ref_gat_backward_edges(double *ge, double *gt, const ref_csr *a, const double *alpha, const double *s,
@@ -42,13 +42,13 @@ void ref_gat_backward_edges(double *ge, double *gt, const ref_csr *a, const doub
                             int64_t d) {
     for (int64_t v = 0; v < a->rows; v++) {
         double mean = 0;
-        for (int64_t e = a->ptr[v]; e < a->ptr[v + 1]; e++)
+        for (int64_t e = a->indptr[v]; e < a->indptr[v + 1]; e++)
             mean += alpha[ref_id(a, e)] * edge_dot(a, v, e, gy, z, drop, d);
         gt[v] = 0;
-        for (int64_t e = a->ptr[v]; e < a->ptr[v + 1]; e++) {
+        for (int64_t e = a->indptr[v]; e < a->indptr[v + 1]; e++) {
             int64_t id = ref_id(a, e);
-            double steep = s[a->idx[e]] + t[v] > 0 ? 1 : slope;
-            ge[id] = alpha[id] * (edge_dot(a, v, e, gy, z, drop, d) - mean) * steep;
+            double slope_e = s[a->indices[e]] + t[v] > 0 ? 1 : slope;
+            ge[id] = alpha[id] * (edge_dot(a, v, e, gy, z, drop, d) - mean) * slope_e;
             gt[v] += ge[id];
         }
     }
@@ -57,7 +57,7 @@ void ref_gat_backward_edges(double *ge, double *gt, const ref_csr *a, const doub
 void ref_gat_edge_sums(double *gs, const ref_csr *at, const double *ge) {
     for (int64_t u = 0; u < at->rows; u++) {
         gs[u] = 0;
-        for (int64_t e = at->ptr[u]; e < at->ptr[u + 1]; e++)
+        for (int64_t e = at->indptr[u]; e < at->indptr[u + 1]; e++)
             gs[u] += ge[ref_id(at, e)];
     }
 }

@@ -28,9 +28,9 @@ void ref_pair_fold(double *out, const double *x, const int32_t *labels, be_fold 
 /* <x_i, x_j> of two sparse rows: every entry of i against every entry of j. */
 static double sparse_dot(const ref_csr *a, const double *val, int64_t i, int64_t j) {
     double dot = 0;
-    for (int64_t e = a->ptr[i]; e < a->ptr[i + 1]; e++)
-        for (int64_t f = a->ptr[j]; f < a->ptr[j + 1]; f++)
-            if (a->idx[e] == a->idx[f])
+    for (int64_t e = a->indptr[i]; e < a->indptr[i + 1]; e++)
+        for (int64_t f = a->indptr[j]; f < a->indptr[j + 1]; f++)
+            if (a->indices[e] == a->indices[f])
                 dot += val[ref_id(a, e)] * val[ref_id(a, f)];
     return dot;
 }
@@ -68,9 +68,9 @@ void ref_mad_fold(double *sum, int32_t *count, const double *x, const double *no
 void ref_dirichlet(double *e, const ref_csr *a, const double *x, const double *w, int64_t d) {
     for (int64_t v = 0; v < a->rows; v++) {
         e[v] = 0;
-        for (int64_t k = a->ptr[v]; k < a->ptr[v + 1]; k++)
+        for (int64_t k = a->indptr[v]; k < a->indptr[v + 1]; k++)
             for (int64_t j = 0; j < d; j++) {
-                int64_t u = a->idx[k];
+                int64_t u = a->indices[k];
                 double edge = (w ? w[v] : 1) * x[v * d + j] - (w ? w[u] : 1) * x[u * d + j];
                 e[v] += edge * edge;
             }

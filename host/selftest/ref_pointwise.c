@@ -4,7 +4,7 @@
 #include "philox.h"
 #include "selftest/ref.h"
 
-double ref_keep(const be_drop *drop, int64_t i) {
+double ref_drop_factor(const be_drop *drop, int64_t i) {
     double rate = (double)drop->rate;
     if (rate <= 0)
         return 1;
@@ -14,7 +14,7 @@ double ref_keep(const be_drop *drop, int64_t i) {
 }
 
 double ref_act(const be_act *act, double x, int64_t i) {
-    return (act->relu && x < 0 ? 0 : x) * ref_keep(&act->drop, i);
+    return (act->relu && x < 0 ? 0 : x) * ref_drop_factor(&act->drop, i);
 }
 
 void ref_fill(double *y, double value, int64_t n, int64_t d) {
@@ -32,11 +32,11 @@ void ref_activate(double *y, const double *x, const be_act *act, int64_t n, int6
         y[i] = ref_act(act, x[i], i);
 }
 
-/* With relu the output tells which elements passed both relu and dropout. */
+/* With ReLU, y > 0 exactly where neither ReLU nor dropout zeroed the element. */
 void ref_activate_backward(double *gx, const double *gy, const double *y, const be_act *act, int64_t n, int64_t d) {
     double scale = 1 / (1 - (double)act->drop.rate);
     for (int64_t i = 0; i < n * d; i++)
-        gx[i] = act->relu ? (y[i] > 0 ? gy[i] * scale : 0) : gy[i] * ref_keep(&act->drop, i);
+        gx[i] = act->relu ? (y[i] > 0 ? gy[i] * scale : 0) : gy[i] * ref_drop_factor(&act->drop, i);
 }
 
 void ref_axpby(double *y, const double *x, const double *z, double a, double b, int64_t n, int64_t d) {

@@ -6,9 +6,9 @@ void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, c
     for (int64_t r = 0; r < a->rows; r++)
         for (int64_t j = 0; j < d; j++) {
             double sum = 0;
-            for (int64_t e = a->ptr[r]; e < a->ptr[r + 1]; e++) {
+            for (int64_t e = a->indptr[r]; e < a->indptr[r + 1]; e++) {
                 int64_t id = ref_id(a, e);
-                sum += (val ? val[id] : 1) * ref_keep(drop, id) * x[a->idx[e] * d + j];
+                sum += (val ? val[id] : 1) * ref_drop_factor(drop, id) * x[a->indices[e] * d + j];
             }
             y[r * d + j] = alpha * sum + (z ? beta * z[r * d + j] : 0);
         }
@@ -21,8 +21,8 @@ void ref_aggregate(double *y, double *p, const ref_csr *a, const double *val, co
     for (int64_t r = 0; r < a->rows; r++)
         for (int64_t k = 0; k < d; k++) {
             double sum = 0;
-            for (int64_t e = a->ptr[r]; e < a->ptr[r + 1]; e++)
-                sum += (val ? val[ref_id(a, e)] : 1) * x[a->idx[e] * d + k];
+            for (int64_t e = a->indptr[r]; e < a->indptr[r + 1]; e++)
+                sum += (val ? val[ref_id(a, e)] : 1) * x[a->indices[e] * d + k];
             if (p)
                 p[r * d + k] = sum;
             for (int64_t j = 0; j < m; j++)

@@ -1,5 +1,5 @@
-/* sentinel.h - what fills the block of a case between tensors: quiet NaNs that
- * carry their position, so that a copied sentinel is noticed too. */
+/* sentinel.h - the words between the tensors of a case: quiet NaNs that encode their position, so that a copied
+ * sentinel is detected too. */
 #ifndef CASES_SENTINEL_H
 #define CASES_SENTINEL_H
 

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/c_locale.h"
 #include "core/mem.h"
-#include "core/plain.h"
+#include "train/train.h"
 
 #define TRACKED "num_batches_tracked"
 
@@ -55,7 +56,7 @@ fathom_status checkpoint_read(float *block, const nn_model *model, const st_file
                 status = fail(FATHOM_DATA, "%s holds a value that is not finite", p->name);
                 goto out;
             }
-        nn_from_disk(block, p, values);
+        nn_param_import(block, p, values);
         used++;
     }
     for (size_t i = 0; i < st_count(file); i++)
@@ -80,7 +81,7 @@ fathom_status checkpoint_load(nn_model *model, const st_file *file) {
     fathom_status status;
     TRY_OUT(mem_new(&block, nn_block_len(model, NN_WEIGHTS), 1, sizeof *block, "parameters"));
     TRY_OUT(checkpoint_read(block, model, file));
-    TRY_OUT(nn_put(model, NN_WEIGHTS, block));
+    TRY_OUT(nn_set_block(model, NN_WEIGHTS, block));
 out:
     mem_free(block);
     return status;
@@ -92,13 +93,13 @@ typedef struct saver {
     st_tensor *tensors;
     char (*names)[sizeof(((nn_param *)0)->name)];
     size_t count;
-    float *values; /* all parameters in the order of the disk */
+    float *values; /* all parameters in file layout */
     int64_t next;
 } saver;
 
 static void add_param(saver *s, const nn_param *p, const float *block) {
     int64_t count = p->rows * p->cols;
-    nn_to_disk(s->values + s->next, p, block);
+    nn_param_export(s->values + s->next, p, block);
     st_tensor *t = &s->tensors[s->count++];
     *t = (st_tensor){.name = p->name,
                      .type = ST_F32,
@@ -110,7 +111,7 @@ static void add_param(saver *s, const nn_param *p, const float *block) {
     s->next += count;
 }
 
-/* norms.K.norm.running_var brings norms.K.norm.num_batches_tracked, a single I64, as PyTorch has it. */
+/* norms.K.norm.running_var needs norms.K.norm.num_batches_tracked, an I64 scalar, as in PyTorch. */
 static void add_tracked(saver *s, const nn_param *p, const int64_t *batches) {
     char *name = s->names[s->count];
     size_t stem = strlen(p->name) - strlen("running_var");
@@ -119,34 +120,48 @@ static void add_tracked(saver *s, const nn_param *p, const int64_t *batches) {
         (st_tensor){.name = name, .type = ST_I64, .count = 1, .data = batches, .bytes = sizeof *batches};
 }
 
-void checkpoint_print_real(char *text, size_t room, double value) {
-    locale_t before = plain_enter();
-    snprintf(text, room, "%.15g", value);
+void checkpoint_print_real(char *text, size_t size, double value) {
+    locale_t before = c_locale_enter();
+    snprintf(text, size, "%.15g", value);
     if (strtod(text, NULL) != value)
-        snprintf(text, room, "%.17g", value);
-    plain_leave(before);
+        snprintf(text, size, "%.17g", value);
+    c_locale_leave(before);
 }
 
-static fathom_status save(const char *path, const saver *s, const nn_config *c, const char *preset,
+/* A setting as the text of its metadata; numbers are printed into `text`. */
+static const char *int_text(char text[32], int64_t value) {
+    snprintf(text, 32, "%" PRId64, value);
+    return text;
+}
+
+static const char *real_text(char text[32], double value) {
+    checkpoint_print_real(text, 32, value);
+    return text;
+}
+
+#define META_INT(text, name, value) int_text(text, value)
+#define META_REAL(text, name, value) real_text(text, value)
+#define META_CHOICE(text, name, value) SETTING_WORD_##name(value)
+#define COUNT_ONE(...) +1
+
+static fathom_status save(const char *path, const saver *s, const nn_config *config, const char *preset,
                           const checkpoint_origin *origin) {
-    char rate[32], layers[24], hidden[24], groups[24], lambda[32], alpha[32], theta[32];
-    snprintf(layers, sizeof layers, "%" PRId64, c->layers);
-    snprintf(hidden, sizeof hidden, "%" PRId64, c->hidden);
-    snprintf(groups, sizeof groups, "%" PRId64, c->groups);
-    checkpoint_print_real(lambda, sizeof lambda, c->lambda);
-    checkpoint_print_real(alpha, sizeof alpha, c->alpha);
-    checkpoint_print_real(theta, sizeof theta, c->theta);
-    st_meta_entry meta[10 + CHECKPOINT_ORIGIN_KEYS] = {{"format", "pt"},
-                                                       {"model", nn_conv_name(c->model)},
-                                                       {"norm", nn_norm_name(c->norm)},
-                                                       {"layers", layers},
-                                                       {"hidden", hidden},
-                                                       {"groups", groups},
-                                                       {"lambda", lambda},
-                                                       {"preset", preset},
-                                                       {"alpha", alpha},
-                                                       {"theta", theta}};
-    return st_save(path, s->tensors, s->count, meta, 10 + checkpoint_origin_meta(meta + 10, rate, origin));
+    enum { CONFIG_KEYS = 2 + SETTINGS_MODEL(COUNT_ONE) };
+    st_meta_entry meta[CONFIG_KEYS + CHECKPOINT_ORIGIN_KEYS] = {{"format", "pt"}};
+    char texts[CONFIG_KEYS][32], rate[32];
+    size_t count = 1;
+    const train_config c = {.net = *config};
+#define X(name, kind, member, ...)                                                   \
+    meta[count] = (st_meta_entry){#name, META_##kind(texts[count], name, c.member)}; \
+    count++;
+    SETTINGS_NETWORK(X);
+    SETTINGS_WIDTH(X);
+    SETTINGS_GROUP_NORM(X);
+    meta[count++] = (st_meta_entry){"preset", preset};
+    SETTINGS_GCNII(X);
+#undef X
+    count += checkpoint_origin_meta(meta + count, rate, origin);
+    return st_save(path, s->tensors, s->count, meta, count);
 }
 
 fathom_status checkpoint_save(const char *path, const nn_model *model, const float *block, int64_t batches,
@@ -157,8 +172,8 @@ fathom_status checkpoint_save(const char *path, const nn_model *model, const flo
     TRY_OUT(mem_new(&s.tensors, 2 * count, 1, sizeof *s.tensors, "checkpoint"));
     TRY_OUT(mem_new(&s.names, 2 * count, 1, sizeof *s.names, "checkpoint"));
     TRY_OUT(mem_new(&s.values, nn_block_len(model, NN_WEIGHTS), 1, sizeof *s.values, "checkpoint"));
-    for (int64_t i = 0; i < count; i++) /* first, so that 8-byte numbers lie at multiples of 8 */
-        if (nn_param_at(model, i)->part == NN_RUNNING && ends_with(nn_param_at(model, i)->name, "running_var"))
+    for (int64_t i = 0; i < count; i++) /* first: I64 stays 8-byte aligned */
+        if (nn_param_at(model, i)->kind == NN_RUNNING && ends_with(nn_param_at(model, i)->name, "running_var"))
             add_tracked(&s, nn_param_at(model, i), &batches);
     for (int64_t i = 0; i < count; i++)
         add_param(&s, nn_param_at(model, i), block);

@@ -1,4 +1,4 @@
-/* checkpoint_config.c - what a model file says about its model: metadata first, then the shapes of its tensors. */
+/* checkpoint_config.c - the configuration of a model file, from its metadata, then from the shapes of its tensors. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -6,12 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plain.h"
+#include "core/c_locale.h"
 #include "train/checkpoint.h"
+#include "train/train.h"
+
+#define UNKNOWN_INT 0
+#define UNKNOWN_REAL NAN
+#define UNKNOWN_CHOICE 0
 
 nn_config checkpoint_unknown(void) {
-    return (nn_config){
-        .model = NN_CONV_COUNT, .norm = NN_NORM_COUNT, .lambda = NAN, .momentum = 0.3, .alpha = NAN, .theta = NAN};
+    train_config c = {.net.momentum = 0.3};
+#define X(name, kind, member, ...) c.member = UNKNOWN_##kind;
+    SETTINGS_MODEL(X);
+#undef X
+    c.net.model = NN_CONV_COUNT;
+    c.net.norm = NN_NORM_COUNT;
+    return c.net;
 }
 
 /* ---- metadata ---- */
@@ -33,31 +43,36 @@ static fathom_status meta_real(double *value, const st_file *file, const char *k
     char *end;
     if (!text || !isnan(*value))
         return FATHOM_OK;
-    locale_t before = plain_enter();
+    locale_t before = c_locale_enter();
     *value = strtod(text, &end);
-    plain_leave(before);
+    c_locale_leave(before);
     return end != text && !*end && isfinite(*value)
                ? FATHOM_OK
                : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a number", key, text);
 }
 
-static fathom_status from_metadata(nn_config *c, const st_file *file) {
+#define READ_INT(value, key) TRY(meta_count(&(value), file, key));
+#define READ_REAL(value, key) TRY(meta_real(&(value), file, key));
+#define READ_CHOICE(value, key) /* read by name before */
+
+static fathom_status from_metadata(nn_config *config, const st_file *file) {
+    train_config filled = {.net = *config};
+    nn_config *c = &filled.net;
     const char *model = st_meta(file, "model"), *norm = st_meta(file, "norm");
     if (model && c->model == NN_CONV_COUNT && !nn_conv_find(&c->model, model))
         return fail(FATHOM_DATA, "the checkpoint names a model '%s' that fathom does not have", model);
     if (norm && c->norm == NN_NORM_COUNT && !nn_norm_find(&c->norm, norm))
         return fail(FATHOM_DATA, "the checkpoint names a norm '%s' that fathom does not have", norm);
-    TRY(meta_count(&c->layers, file, "layers"));
-    TRY(meta_count(&c->hidden, file, "hidden"));
-    TRY(meta_count(&c->groups, file, "groups"));
-    TRY(meta_real(&c->lambda, file, "lambda"));
-    TRY(meta_real(&c->alpha, file, "alpha"));
-    return meta_real(&c->theta, file, "theta");
+#define X(name, kind, member, ...) READ_##kind(filled.member, #name)
+    SETTINGS_MODEL(X);
+#undef X
+    *config = filled.net;
+    return FATHOM_OK;
 }
 
 /* ---- shapes ---- */
 
-/* How many K there are with PREFIX.K.SUFFIX in the file. */
+/* Number of consecutive K with a tensor PREFIX.K.SUFFIX. */
 static int64_t count_layers(const st_file *file, const char *prefix, const char *suffix) {
     char name[64];
     for (int64_t k = 0;; k++) {
@@ -93,7 +108,7 @@ static void from_shapes(nn_config *c, const st_file *file) {
     if (c->hidden <= 0)
         c->hidden = c->model == NN_GCNII ? length(file, "lins.0.weight", 0)
                     : lins > 1           ? length(file, "convs.0.lin.weight", 0)
-                                         : 16; /* no layer is that wide */
+                                         : 16; /* any: there is no hidden layer */
     if (c->groups <= 0)
         c->groups = group ? length(file, "norms.0.lin.weight", 0) : 10;
 }
@@ -115,8 +130,13 @@ fathom_status checkpoint_config(nn_config *c, const st_file *file) {
         if (needs[i].unknown)
             return fail(FATHOM_USAGE, "the checkpoint does not say %s: give %s", needs[i].what, needs[i].option);
     c->lambda = isnan(c->lambda) ? 0.01 : c->lambda;
-    c->alpha = isnan(c->alpha) ? 0.1 : c->alpha; /* GCNII's own values, also train's defaults */
-    c->theta = isnan(c->theta) ? 0.5 : c->theta;
+    train_config filled = {.net = *c};
+#define X(name, kind, member, owner, option, letter, argument, fallback, ...) \
+    if (isnan(filled.member))                                                 \
+        filled.member = SETTING_##kind##_##fallback;
+    SETTINGS_GCNII(X);
+#undef X
+    *c = filled.net;
     return nn_config_check(c);
 }
 

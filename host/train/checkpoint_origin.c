@@ -1,4 +1,4 @@
-/* checkpoint_origin.c - how the input of a model was made, in the metadata of its file: what eval has to repeat. */
+/* checkpoint_origin.c - metadata about the preparation of the training input, which eval repeats. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plain.h"
+#include "core/c_locale.h"
 #include "train/checkpoint.h"
 
 checkpoint_origin checkpoint_origin_unknown(void) { return (checkpoint_origin){.missing_rate = NAN, .binarised = -1}; }
@@ -64,9 +64,9 @@ static fathom_status read_rate(double *rate, const char *text) {
     char *end;
     if (!text)
         return FATHOM_OK;
-    locale_t before = plain_enter();
+    locale_t before = c_locale_enter();
     *rate = strtod(text, &end);
-    plain_leave(before);
+    c_locale_leave(before);
     return end != text && !*end && *rate >= 0 && *rate <= 1 ? FATHOM_OK
                                                             : bad("missing_rate", text, "a share between 0 and 1");
 }

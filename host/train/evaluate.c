@@ -1,10 +1,10 @@
-/* evaluate.c - one pass in evaluation mode: logits, accuracies, training loss and metrics of them. */
+/* evaluate.c - one pass in evaluation mode: logits, accuracies, training loss, metrics. */
 #include <math.h>
 
 #include "core/mem.h"
 #include "train/train.h"
 
-/* Mean cross-entropy of the training nodes, in double. */
+/* Mean cross-entropy of the training nodes in double: L = mean_v (log sum_c exp z_vc - z_v,label). */
 static double loss_of(const float *logits, const data_set *set) {
     double sum = 0;
     for (int32_t i = 0; i < set->split.train_count; i++) {
@@ -20,7 +20,7 @@ static double loss_of(const float *logits, const data_set *set) {
     return set->split.train_count ? sum / set->split.train_count : NAN;
 }
 
-/* Very deep networks may overflow in evaluation, where running estimates lag behind, and yet train on. */
+/* Very deep networks may overflow in evaluation, whose running estimates lag, while training stays finite. */
 static bool all_finite(const float *values, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i]))
@@ -31,18 +31,17 @@ static bool all_finite(const float *values, int64_t count) {
 fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev) {
     const int32_t counts[NN_SETS] = {set->split.train_count, set->split.val_count, set->split.test_count};
     nn_pass pass = {.training = false};
-    nn_record record;
+    nn_epoch_stats record;
     *scores = (train_scores){0};
-    metrics_none(&scores->metrics, METRICS_AUTHORS);
+    metrics_init_nan(&scores->metrics, METRICS_AUTHORS);
     TRY(mem_new(&scores->logits, set->graph.nodes, set->classes, sizeof *scores->logits, "logits"));
     TRY(nn_forward(model, &pass));
-    TRY(nn_score(model));
-    TRY(nn_read(&record, model));
+    TRY(nn_count_correct(model));
+    TRY(nn_read_stats(&record, model));
     TRY(nn_get_logits(scores->logits, model, &pass));
     for (int s = 0; s < NN_SETS; s++)
         if (record.correct[s] < 0 || record.correct[s] > counts[s])
-            return fail(FATHOM_DEVICE,
-                        "%s counts %d of %d nodes as right: a wrong result; `fathom selftest` tells more",
+            return fail(FATHOM_DEVICE, "%s counts %d of %d nodes as right: a wrong result; run `fathom selftest`",
                         be_device_info(dev)->name, record.correct[s], counts[s]);
     for (int s = 0; s < NN_SETS; s++)
         scores->accuracy[s] = counts[s] ? (double)record.correct[s] / counts[s] : NAN;
@@ -61,7 +60,7 @@ fathom_status train_measure(train_scores *scores, const data_set *set, be_device
                         .features = &set->features,
                         .graph = &set->graph,
                         .stop = stop};
-    metrics_none(&scores->metrics, definition);
+    metrics_init_nan(&scores->metrics, definition);
     return scores->finite ? metrics_compute(&scores->metrics, dev, &in, definition) : FATHOM_OK;
 }
 

@@ -1,13 +1,14 @@
-/* train.h - training, once for every device: recipe, loop, best epoch, early stop, lambda search, checkpoints.
+/* train.h - training on any device: presets, epochs, best epoch, early stopping, lambda search, checkpoints.
  *
- *     train_config config = train_unset();          // the user's values go in here
+ *     train_config config = train_unset();          // set what the user gave
  *     config.net.model = NN_GCN; ...
- *     TRY(train_fill(&config, set));                // what the user left open, from the recipe
+ *     TRY(train_fill(&config, set));                // the rest from the preset
  *     train_result *result = NULL;
  *     TRY(train_run(&result, &config, set, dev, &hooks));
  *     train_result_free(result);
  *
- * Nothing here prints: progress goes through the hooks. */
+ * train_run is the one entry into training: fathom_train, `fathom train` and the workers of `fathom sweep` call it. The
+ * settings are listed in settings.h. Nothing here prints: progress is reported through the hooks. */
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 
@@ -15,6 +16,7 @@
 
 #include "metrics/metrics.h"
 #include "nn/nn.h"
+#include "train/settings.h"
 
 typedef enum train_preset { TRAIN_AUTHORS, TRAIN_PAPER, TRAIN_PYG, TRAIN_PRESETS } train_preset;
 const char *train_preset_name(train_preset preset);
@@ -24,48 +26,47 @@ typedef enum train_lambda { TRAIN_LAMBDA_RECIPE, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBD
 typedef struct train_config {
     nn_config net;
     train_preset preset;
-    train_lambda lambda; /* where net.lambda comes from; AUTO: searched, then net.lambda is the choice */
-    double lr, weight_decay;
-    int64_t epochs;
-    int64_t patience;   /* stop after so many epochs without a better validation accuracy; 0: never */
-    int64_t eval_every; /* evaluate every so many epochs, and after the last one */
+    train_lambda lambda_from; /* where net.lambda comes from; AUTO: the search sets net.lambda */
+#define X(name, kind, ...) SETTING_TYPE_##kind name;
+    SETTINGS_TRAINER(X)
+#undef X
     uint64_t seed;
-    const char *init; /* a model file to start from, or NULL */
+    const char *init; /* model file with initial weights, or NULL */
 
-    const char *out;          /* folder of the run, or NULL */
-    int64_t checkpoint_every; /* epochs */
+    const char *out; /* directory of the run, or NULL */
     bool resume;
-    bool fallback;  /* when an OpenCL device is lost in mid-run, go on on the CPU from the last kept state */
-    bool automatic; /* nobody named the device: the CPU takes the place of one that fails its check */
+    bool fallback;  /* if an OpenCL device is lost, continue on the CPU from the last snapshot */
+    bool automatic; /* --device auto: the CPU replaces a device that fails the sanity check */
     bool checked;   /* train_check was called */
 
-    /* How the data was loaded: for the record, and for comparing runs. */
+    /* How the data was loaded: for run.json and the resume fingerprint. */
     const char *data, *features, *labels;
     double missing_rate;
-    data_norm feature_norm; /* as applied: train_fill takes it from the set */
-    double load_s, open_s;  /* seconds it took to load the data and to open the device */
-    int64_t threads;        /* asked for; 0: one per core */
+    data_norm feature_norm; /* as applied; train_fill copies it from the set */
+    double load_s, open_s;  /* seconds to load the data and to open the device */
+    int64_t threads;        /* requested; 0: one per core */
 } train_config;
 
-/* Nothing decided: train_fill sees what the user gave. */
+/* Defaults; what the preset decides is unset (0, NaN). */
 train_config train_unset(void);
+/* Sets what is unset by preset, data set, model and depth (defaults.c), and validates. */
 fathom_status train_fill(train_config *config, const data_set *set);
 
-/* ---- may a device be used? (device_check.c) ---- */
+/* ---- sanity check of a device (device_sanity.c) ---- */
 
 typedef struct train_use {
-    const nn_config *config; /* NULL: metrics alone */
+    const nn_config *config; /* NULL: metrics only */
     bool training, metrics;
-    bool dense; /* the features are */
+    bool dense; /* features */
     metrics_definition definition;
 } train_use;
 
-/* Runs every operation of this use on a small case against its oracle, and a small network there and on the CPU. An
- * OpenCL device that gets one wrong is FATHOM_DEVICE, with the operation's name; a trusted one gets a note instead,
- * else `note` is "". */
+/* Compares every operation of this use with its oracle on a small case, and two steps of a small network with the CPU.
+ * A wrong result of an OpenCL device is FATHOM_DEVICE and names the operation; with --trust-device it is only noted in
+ * `note`, which is "" otherwise. */
 fathom_status train_check(be_device *dev, const train_use *use, char note[CORE_MESSAGE_MAX]);
 
-/* ---- running ---- */
+/* ---- training ---- */
 
 typedef struct train_epoch {
     int64_t epoch, epochs;
@@ -74,66 +75,67 @@ typedef struct train_epoch {
     double best_val, best_test;
     int64_t best_epoch;
     double ms, seconds_left;
-    double candidate; /* the lambda being tried while searching, else NaN */
+    double candidate; /* lambda on trial during the search, else NaN */
 } train_epoch;
 
 typedef struct train_hooks { /* any may be NULL */
     void *user;
     void (*epoch)(void *user, const train_epoch *epoch);
     void (*note)(void *user, const char *text);
-    fathom_status (*finished)(void *user, const nn_model *model); /* with the best weights in place */
-    /* Not 0: finish the epoch and save, or leave set-up or metrics undone; return FATHOM_INTERRUPTED. */
+    fathom_status (*finished)(void *user, const nn_model *model); /* the model holds the best weights */
+    /* Nonzero: finish the epoch and save, or skip set-up or metrics; train_run returns FATHOM_INTERRUPTED. */
     const volatile sig_atomic_t *stop;
 } train_hooks;
 
 #define TRAIN_CANDIDATES 9
 
 typedef struct train_result {
-    train_config config; /* with the lambda that was used */
+    train_config config; /* net.lambda: as used */
     double accuracy[NN_SETS], loss;
-    int64_t best_epoch, epochs; /* epochs: how many were run in all */
-    int64_t first_epoch;        /* of this process; above 1 when resumed */
+    int64_t best_epoch, epochs; /* epochs: all that were trained, also before a resume */
+    int64_t first_epoch;        /* of this process; above 1 after a resume */
     bool interrupted, stopped_early;
-    bool fell_back; /* to the CPU, in mid-run */
+    bool fell_back; /* to the CPU, during the run */
     metrics_values metrics;
     double build_s, total_s, median_epoch_ms, min_epoch_ms;
     nn_bytes bytes;
-    be_counters per_epoch; /* launches, reads, bytes: each the most of a steady epoch, or of the only one */
+    be_counters per_epoch; /* each the maximum over steady-state epochs */
     int64_t builds_after_first_epoch, allocations_after_first_epoch;
     be_op_time profile[BE_OP_COUNT]; /* sums over the steady epochs; zeros unless the device times operations */
     int64_t steady_epochs;
-    int candidates; /* of the search for lambda */
+    int candidates; /* of the lambda search */
     double candidate[TRAIN_CANDIDATES], candidate_val[TRAIN_CANDIDATES];
 } train_result;
 
-/* Interrupted: *result is there all the same and FATHOM_INTERRUPTED is returned. */
+/* FATHOM_INTERRUPTED also sets *result. */
 fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,
                         const train_hooks *hooks);
 void train_result_free(train_result *result);
 
-/* ---- the record of a run: --json and run.json (record.c) ---- */
+/* ---- JSON: --json and run.json (run_json.c) ---- */
 
 struct json;
 void train_json_data(struct json *doc, const data_set *set);
 void train_json_device(struct json *doc, const be_info *info);
 void train_json_config(struct json *doc, const train_config *config, const data_set *set);
-void train_json_metrics(struct json *doc, const metrics_values *values); /* the fields and `unavailable` */
-/* All of it; `result` NULL: a run that has only begun. */
+void train_json_model(struct json *doc, const nn_config *config);        /* what a checkpoint says: SETTINGS_MODEL */
+void train_json_metrics(struct json *doc, const metrics_values *values); /* fields and `unavailable` */
+/* The whole record; `result` NULL: the run has only begun. */
 void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
                 const train_result *result);
 
-/* ---- evaluating a model whose weights are set ---- */
+/* ---- evaluation ---- */
 
 typedef struct train_scores {
     float *logits; /* n x C, mem_free */
-    bool finite;   /* all of them; else there are no metrics */
+    bool finite;   /* all logits; else the metrics are NaN */
     double accuracy[NN_SETS], loss;
     metrics_values metrics;
 } train_scores;
 
-/* Without metrics. */
+/* Logits, accuracies and loss, without metrics. */
 fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev);
-/* The metrics of the logits; *stop (NULL: never) as in metrics_input. */
+/* Metrics of the logits; stop (NULL: never) as in metrics_input. */
 fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
                             const volatile sig_atomic_t *stop);
 /* Both. */

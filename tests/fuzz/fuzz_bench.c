@@ -1,5 +1,5 @@
 /* fuzz_bench.c - the JSON of a benchmark, as `fathom bench compare` reads it. */
-#include "cli/bench.h"
+#include "bench/bench.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

@@ -2,23 +2,23 @@
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    data_lines *lines = NULL;
-    data_draft draft = fuzz_draft();
+    line_reader *reader = NULL;
+    data_builder builder = fuzz_builder();
     fathom_status status = FATHOM_DATA;
     int64_t rows;
-    if (count > 0 && data_lines_open_bytes(&lines, "fuzz", bytes + 1, count - 1) == FATHOM_OK) {
+    if (count > 0 && line_reader_open_bytes(&reader, "fuzz", bytes + 1, count - 1) == FATHOM_OK) {
         if (bytes[0] & 1) {
-            status = data_read_mtx_matrix_lines(&draft.set->features, lines);
-            draft.set->graph.nodes = draft.set->features.rows;
+            status = data_read_mtx_matrix_lines(&builder.set->features, reader);
+            builder.set->graph.nodes = builder.set->features.rows;
         } else {
-            status = data_read_mtx_lines(&draft.edges, &rows, lines);
+            status = data_read_mtx_lines(&builder.edges, &rows, reader);
             if (status == FATHOM_OK)
-                status = data_guess_nodes(&draft.set->graph.nodes, "fuzz", rows - 1, draft.edges.count);
+                status = data_guess_nodes(&builder.set->graph.nodes, "fuzz", rows - 1, builder.edges.count);
             if (status == FATHOM_OK)
-                status = data_features_empty(&draft.set->features, draft.set->graph.nodes);
+                status = data_features_empty(&builder.set->features, builder.set->graph.nodes);
         }
     }
-    data_lines_close(lines);
-    fuzz_end(&draft, status);
+    line_reader_close(reader);
+    fuzz_end(&builder, status);
     return 0;
 }

@@ -23,10 +23,14 @@ static void one_array(const uint8_t *bytes, size_t count) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     if (count > 0 && bytes[0] == 0x93) {
-        one_array(bytes, count);
+        if (read_limit_begin() == FATHOM_OK) {
+            read_limit_add(count);
+            one_array(bytes, count);
+            (void)read_limit_end(FATHOM_OK, "fuzz");
+        }
         return mem_live() != 0 ? abort(), 0 : 0;
     }
-    data_draft draft = fuzz_draft();
-    fuzz_end(&draft, data_read_npz_bytes(&draft, "fuzz", bytes, count));
+    data_builder builder = fuzz_builder();
+    fuzz_end(&builder, data_read_npz_bytes(&builder, "fuzz", bytes, count));
     return 0;
 }

@@ -1,12 +1,12 @@
-/* fuzz_options.c - the command line: the input's lines are its words. Texts that were taken are texts of the line. */
-#include "cli/verbs.h"
+/* fuzz_options.c - the command line: the input's lines are its arguments. Accepted strings point into the arguments. */
+#include "cli/commands.h"
 #include "fuzz/fuzz.h"
 
 #define WORDS 32
 
-static void walk(const struct common_options *options, const struct verb *verb) {
+static void walk(const struct common_options *options, const struct command *command) {
     const struct opt_row *row;
-    for (size_t i = 0; (row = opt_row_at(verb, i)); i++) {
+    for (size_t i = 0; (row = opt_row_at(command, i)); i++) {
         const void *member = (const char *)options + row->offset;
         const char *text = NULL;
         if (row->kind == OPT_IS_TEXT || row->kind == OPT_IS_PATH)
@@ -24,14 +24,14 @@ static void walk(const struct common_options *options, const struct verb *verb) 
 static void parse(int count, char *const *words) {
     int used;
     struct common_options *options = NULL;
-    const struct verb *verb = verb_find(&used, count, words);
-    if (!verb) {
-        (void)verb_fail(count, words);
+    const struct command *command = command_find(&used, count, words);
+    if (!command) {
+        (void)command_fail_unknown(count, words);
         return;
     }
-    if (mem_new(&options, 1, 1, verb->options_size, "options") == FATHOM_OK &&
-        opt_parse(options, verb, count - used, words + used) == FATHOM_OK)
-        walk(options, verb);
+    if (mem_new(&options, 1, 1, command->options_size, "options") == FATHOM_OK &&
+        opt_parse(options, command, count - used, words + used) == FATHOM_OK)
+        walk(options, command);
     mem_free(options);
 }
 

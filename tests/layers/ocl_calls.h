@@ -1,8 +1,8 @@
-/* ocl_calls.h - the OpenCL calls that the layer of the tests stands in front of, as lists by their shape. */
+/* ocl_calls.h - the OpenCL calls wrapped by the test layer, grouped by signature. */
 #ifndef LAYERS_OCL_CALLS_H
 #define LAYERS_OCL_CALLS_H
 
-/* Calls passed on as they are: X(name, parameters, arguments). */
+/* Calls passed on unchanged: X(name, parameters, arguments). */
 #define PLAIN_CALLS(X)                                                                                                 \
     X(clGetPlatformIDs, (cl_uint a, cl_platform_id * b, cl_uint * c), (a, b, c))                                       \
     X(clGetPlatformInfo, (cl_platform_id a, cl_platform_info b, size_t c, void *d, size_t *e), (a, b, c, d, e))        \
@@ -35,7 +35,7 @@
        cl_event *event),                                                                                         \
       (a, b, c, d, e, f, g, h, event))
 
-/* Calls that make an object: X(name, type, kind, what a smaller device says to it, parameters, arguments). */
+/* Calls that create an object: X(name, type, kind, code of a smaller device, parameters, arguments). */
 #define CREATORS(X)                                                                                               \
     X(clCreateContext, cl_context, context, CL_SUCCESS,                                                           \
       (const cl_context_properties *a, cl_uint b, const cl_device_id *c,                                          \
@@ -64,7 +64,7 @@
     X(clRetainKernel, clReleaseKernel, cl_kernel, kernel)                   \
     X(clRetainEvent, clReleaseEvent, cl_event, event)
 
-/* X(name, why it is written out below) */
+/* Wrapped by hand in ocl_layer.c: X(name, reason). */
 #define SPECIAL_CALLS(X)                \
     X(clGetDeviceInfo, limits)          \
     X(clBuildProgram, options)          \

@@ -1,12 +1,12 @@
-/* ocl_inexact.c - a device whose single precision is only as exact as OpenCL demands, for ocl_model.c: the text of
- * fathom's programs is changed before the driver gets it.
+/* ocl_inexact.c - a device whose single precision is only as exact as OpenCL requires, for ocl_model.c: modifies the
+ * source of fathom's programs before the driver compiles it.
  *
- *   OCL_LAYER_INEXACT=up|down|mixed[:TIMES]    results lie beside the driver's: all larger in magnitude, all smaller,
- * or either by their bits; TIMES is how often as far as is allowed, 1 if not told
+ *   OCL_LAYER_INEXACT=up|down|mixed[:TIMES]    results deviate from the driver's: all larger in magnitude, all smaller,
+ * or either depending on their bits; TIMES multiplies the allowed error, default 1
  *
- * Division (2.5 ulp allowed): the divisor is moved to its neighbour, which moves the quotient by half to two ulp. sqrt,
- * exp, log (3 ulp): the result is moved by two; rsqrt (2 ulp): by one. What every device must give stays: 0, infinite,
- * NaN, exp(0) = 1, log(1) = 0; and denormals, of which a device may make 0. */
+ * Division (2.5 ulp allowed): the divisor becomes its neighbour, which moves the quotient by half to two ulp. sqrt,
+ * exp, log (3 ulp): the result moves by two; rsqrt (2 ulp): by one. What every device must return stays exact: 0,
+ * infinity, NaN, exp(0) = 1, log(1) = 0; and denormals, which a device may flush. */
 #include "ocl_inexact.h"
 
 #include <ctype.h>
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* layer_near moves a number in units of its last bit. The functions of that name are the driver's until the last lines,
- * whatever it defines them as. Integers divide as ever. */
+/* layer_near moves a number by ulps. exp, log, sqrt and rsqrt are the driver's, possibly macros, until the last lines
+ * redefine them. Integer division is unchanged. */
 static const char prelude[] =
     "#define OF(T) static inline T __attribute__((overloadable))\n"
     "#define NEAR(F, U)                                                                        \\\n"
@@ -35,9 +35,9 @@ static const char prelude[] =
     "#undef exp\n#undef log\n#undef sqrt\n#undef rsqrt\n"
     "#define exp layer_exp\n#define log layer_log\n#define sqrt layer_sqrt\n#define rsqrt layer_rsqrt\n";
 
-/* How far and to which side a number with the bits u moves. */
+/* Direction in which a number with the bits u moves. */
 static const struct side {
-    const char *word, *step;
+    const char *name, *step;
 } sides[] = {{"up", "(u * 0u + 1u)"}, {"down", "(u * 0u - 1u)"}, {"mixed", "((u * 2654435761u >> 31) * 2u - 1u)"}};
 
 static const char *step;
@@ -49,11 +49,11 @@ void inexact_settings(void) {
     step = NULL;
     times = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 1;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-        if (length == strlen(sides[i].word) && strncmp(text, sides[i].word, length) == 0)
+        if (length == strlen(sides[i].name) && strncmp(text, sides[i].name, length) == 0)
             step = sides[i].step;
 }
 
-/* ---- the text ---- */
+/* ---- source ---- */
 
 static const char *past_brackets(const char *at) {
     int depth = 0;
@@ -64,8 +64,7 @@ static const char *past_brackets(const char *at) {
     return at;
 }
 
-/* The end of the operand that begins at `at`: casts in front of a name, number or bracket, then calls, indices,
- * members. */
+/* End of the operand that begins at `at`: casts before a name, number or bracket, then calls, indices, members. */
 static const char *past_operand(const char *at) {
     while (*at == '(') {
         at = past_brackets(at);
@@ -79,8 +78,8 @@ static const char *past_operand(const char *at) {
     return at;
 }
 
-/* Comments and preprocessor lines end here; NULL: neither begins at `at`. */
-static const char *past_aside(const char *at, bool line_begins) {
+/* End of the comment or preprocessor line that begins at `at`, or NULL. */
+static const char *past_comment(const char *at, bool line_begins) {
     const char *stop = NULL;
     if (strncmp(at, "/*", 2) == 0)
         stop = strstr(at + 2, "*/");
@@ -95,7 +94,7 @@ static const char *past_aside(const char *at, bool line_begins) {
 static void wrap_divisors(FILE *to, const char *from) {
     bool line_begins = true;
     for (const char *at = from, *stop; *at; line_begins = at[-1] == '\n') {
-        if ((stop = past_aside(at, line_begins)) != NULL) {
+        if ((stop = past_comment(at, line_begins)) != NULL) {
             fwrite(at, 1, (size_t)(stop - at), to);
             at = stop;
         } else if (*at == '/' && at[1] == ' ') {
@@ -118,7 +117,7 @@ char *inexact_source(cl_uint count, const char **parts, const size_t *lengths) {
     for (cl_uint i = 0; i < count; i++)
         fwrite(parts[i], 1, lengths && lengths[i] ? lengths[i] : strlen(parts[i]), file);
     fclose(file);
-    file = strstr(given, "COMMON_H") ? open_memstream(&made, &size) : NULL; /* others' programs do not divide */
+    file = strstr(given, "COMMON_H") ? open_memstream(&made, &size) : NULL; /* programs of CLBlast stay unchanged */
     if (file) {
         fprintf(file, "#define LAYER_TIMES %uu\n#define LAYER_STEP(u) %s\n%s", times, step, prelude);
         wrap_divisors(file, given);

@@ -1,4 +1,4 @@
-/* ocl_inexact.h - a device that is only as exact as it must be, for ocl_model.c. */
+/* ocl_inexact.h - a device that is only as exact as OpenCL requires, for ocl_model.c. */
 #ifndef LAYERS_OCL_INEXACT_H
 #define LAYERS_OCL_INEXACT_H
 
@@ -7,7 +7,7 @@
 
 void inexact_settings(void);
 
-/* The whole text of a program, computing less exactly; to be freed. NULL: it stays as it is. */
+/* The source of a program with inexact arithmetic, to be freed; NULL: unchanged. */
 char *inexact_source(cl_uint count, const char **parts, const size_t *lengths);
 
 #endif

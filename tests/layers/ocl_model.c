@@ -1,15 +1,16 @@
-/* ocl_model.c - how the hardware of other vendors differs from the device underneath; see ocl_model.h.
+/* ocl_model.c - differences between the hardware of vendors, simulated on the device underneath; see ocl_model.h.
  *
- *   OCL_LAYER_ALIGN=1024     bits to which sub-buffers are aligned; others are rejected
- *   OCL_LAYER_DOUBLE=0       no double: neither told nor extension; a program that asks for it does not build
- *   OCL_LAYER_DENORMALS=0    denormal numbers are 0 on the device
- *   OCL_LAYER_TIMER=none|zero|mad    events have no clock; every command takes 1 ns; it ends years after its start
- *   OCL_LAYER_OPTIONS=TEXT   more build options, as a careless host gives
- *   OCL_LAYER_REPLACE=A=>B   the first A in the text of a program is B: a driver that computes wrongly
- *   OCL_LAYER_INEXACT=...    division and functions as inexact as they may be: ocl_inexact.c
+ *   OCL_LAYER_ALIGN=1024     alignment of sub-buffers in bits; others are rejected
+ *   OCL_LAYER_DOUBLE=0       no double: neither reported nor as extension; a program that uses it does not build
+ *   OCL_LAYER_DENORMALS=0    the device flushes denormals to 0
+ *   OCL_LAYER_TIMER=none|zero|mad    events without timers; every command takes 1 ns; commands end years after their
+ *                            start
+ *   OCL_LAYER_OPTIONS=TEXT   appended to the build options
+ *   OCL_LAYER_REPLACE=A=>B   replaces the first A in the source of a program by B: a driver that computes wrong results
+ *   OCL_LAYER_INEXACT=...    division and functions as inexact as the standard allows: ocl_inexact.c
  *
- * Reported: "group N" the largest work-group launched, "pairs_most N" and "pairs N" what one launch of a pairwise fold
- * covered at most, and all together. Build options that relax or demand exact arithmetic are rejected. */
+ * Reports "group N", the largest work-group launched, "pairs_most N" and "pairs N", the pairs of rows covered by the
+ * largest launch of a pairwise fold and by all. Rejects build options that relax or demand exact arithmetic. */
 #define _GNU_SOURCE
 #include "ocl_model.h"
 
@@ -22,41 +23,41 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long align_bits, most_group;
-static bool no_double, flush;
+static bool no_double, flush_denormals;
 static const char *timer, *more_options;
 static unsigned long long pairs_most, pairs_all;
 
-static const char *text_of(const char *name) {
+static const char *env_text(const char *name) {
     const char *text = getenv(name);
     return text && *text ? text : NULL;
 }
 
-static bool is(const char *name, const char *value) {
-    const char *text = text_of(name);
+static bool env_is(const char *name, const char *value) {
+    const char *text = env_text(name);
     return text && strcmp(text, value) == 0;
 }
 
 void model_settings(void) {
-    const char *align = text_of("OCL_LAYER_ALIGN");
+    const char *align = env_text("OCL_LAYER_ALIGN");
     align_bits = align ? atol(align) : 0;
-    no_double = is("OCL_LAYER_DOUBLE", "0");
-    flush = is("OCL_LAYER_DENORMALS", "0");
+    no_double = env_is("OCL_LAYER_DOUBLE", "0");
+    flush_denormals = env_is("OCL_LAYER_DENORMALS", "0");
     inexact_settings();
-    timer = text_of("OCL_LAYER_TIMER");
-    more_options = text_of("OCL_LAYER_OPTIONS");
+    timer = env_text("OCL_LAYER_TIMER");
+    more_options = env_text("OCL_LAYER_OPTIONS");
 }
 
 void model_report(FILE *file) {
     fprintf(file, "group %ld\npairs_most %llu\npairs %llu\n", most_group, pairs_most, pairs_all);
 }
 
-/* ---- numbers ---- */
+/* ---- device queries and sources ---- */
 
-/* Blanks a word of a list of words. */
-static void blank(char *list, const char *word) {
-    char *at = strstr(list, word);
+/* Removes an extension from a list. */
+static void blank(char *list, const char *extension) {
+    char *at = strstr(list, extension);
     if (at)
-        memset(at, ' ', strlen(word));
+        memset(at, ' ', strlen(extension));
 }
 
 void model_device_info(cl_device_info what, size_t size, void *value) {
@@ -66,13 +67,13 @@ void model_device_info(cl_device_info what, size_t size, void *value) {
         *(cl_ulong *)value = 0;
     if (what == CL_DEVICE_EXTENSIONS && no_double)
         blank(value, "cl_khr_fp64");
-    if (what == CL_DEVICE_SINGLE_FP_CONFIG && flush && size >= sizeof(cl_ulong))
+    if (what == CL_DEVICE_SINGLE_FP_CONFIG && flush_denormals && size >= sizeof(cl_ulong))
         *(cl_ulong *)value &= ~(cl_ulong)CL_FP_DENORM;
 }
 
-/* The whole text with what OCL_LAYER_REPLACE asks for, or NULL when it has no such place. */
+/* The source with the replacement of OCL_LAYER_REPLACE, or NULL when it has no such text. */
 static char *replaced_source(cl_uint count, const char **parts, const size_t *lengths) {
-    const char *ask = text_of("OCL_LAYER_REPLACE"), *arrow = ask ? strstr(ask, "=>") : NULL;
+    const char *ask = env_text("OCL_LAYER_REPLACE"), *arrow = ask ? strstr(ask, "=>") : NULL;
     size_t size = 1, used = 0;
     for (cl_uint i = 0; i < count; i++)
         size += lengths && lengths[i] ? lengths[i] : strlen(parts[i]);
@@ -91,7 +92,7 @@ static char *replaced_source(cl_uint count, const char **parts, const size_t *le
     return at ? made : NULL;
 }
 
-/* The driver's own headers stand before the program and may use double; the program may not. */
+/* Headers of the driver precede the program and may use double; the program may not. */
 cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths) {
     static _Thread_local const char *text[64];
     static _Thread_local size_t length[64];
@@ -118,23 +119,21 @@ cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths)
     return CL_SUCCESS;
 }
 
-bool model_options(char *room, size_t size, const char **given) {
-    static const char *const assumed[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations",
-                                          "-cl-finite-math-only", "-cl-fp32-correctly-rounded-divide-sqrt"};
-    for (size_t i = 0; *given && i < sizeof assumed / sizeof *assumed; i++)
-        if (strstr(*given, assumed[i]))
+bool model_options(char *buffer, size_t size, const char **given) {
+    static const char *const rejected_options[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations",
+                                                   "-cl-finite-math-only", "-cl-fp32-correctly-rounded-divide-sqrt"};
+    for (size_t i = 0; *given && i < sizeof rejected_options / sizeof *rejected_options; i++)
+        if (strstr(*given, rejected_options[i]))
             return false;
-    /* The driver's own headers come before -include files and use double; a macro of the program's cannot reach them.
-     */
-    if (more_options || flush) {
-        snprintf(room, size, "%s%s %s", *given ? *given : "", flush ? " -cl-denorms-are-zero" : "",
+    if (more_options || flush_denormals) {
+        snprintf(buffer, size, "%s%s %s", *given ? *given : "", flush_denormals ? " -cl-denorms-are-zero" : "",
                  more_options ? more_options : "");
-        *given = room;
+        *given = buffer;
     }
     return true;
 }
 
-/* ---- memory and clocks ---- */
+/* ---- memory and timers ---- */
 
 bool model_misaligned(cl_buffer_create_type type, const void *region) {
     const cl_buffer_region *r = region;
@@ -152,9 +151,9 @@ bool model_clock(cl_profiling_info what, size_t size, void *value, cl_int *code)
     return true;
 }
 
-/* ---- what a launch covers ---- */
+/* ---- coverage of launches ---- */
 
-/* The folds over pairs, and which of their arguments are the rows of a launch and the rows they are paired with. */
+/* Pairwise folds, and which of their arguments are the rows of a launch and the rows they are paired with. */
 static const struct fold {
     const char *name;
     cl_uint rows, others;
@@ -176,7 +175,7 @@ void model_kernel(cl_kernel kernel, const char *name) {
     pthread_mutex_lock(&lock);
     while (at < seen_count && seen[at].kernel != kernel)
         at++;
-    if (at < seen_count && seen[at].fold != fold) /* the driver gave a handle again */
+    if (at < seen_count && seen[at].fold != fold) /* the driver reused a handle */
         seen[at] = fold ? (struct seen){kernel, fold, 0, 0} : (struct seen){0};
     else if (at == seen_count && fold && seen_count < sizeof seen / sizeof *seen)
         seen[seen_count++] = (struct seen){kernel, fold, 0, 0};

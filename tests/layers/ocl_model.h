@@ -1,5 +1,5 @@
-/* ocl_model.h - how the hardware of other vendors differs from the device underneath, for ocl_layer.c, which calls
- * these at the calls they are named after. Settings are in the head of ocl_model.c. */
+/* ocl_model.h - differences between the hardware of vendors, simulated on the device underneath, for ocl_layer.c, which
+ * calls these functions from the wrappers of the same name. Settings are in the head of ocl_model.c. */
 #ifndef LAYERS_OCL_MODEL_H
 #define LAYERS_OCL_MODEL_H
 
@@ -10,20 +10,20 @@
 void model_settings(void);
 void model_report(FILE *file);
 
-/* Corrects what the driver answered. */
+/* Modifies the answer of the driver. */
 void model_device_info(cl_device_info what, size_t size, void *value);
-/* The clock of an event; false: ask the driver. */
+/* The timer of an event; false: query the driver. */
 bool model_clock(cl_profiling_info what, size_t size, void *value, cl_int *code);
 
-/* A sub-buffer that starts where the device cannot. */
+/* Is the origin of a sub-buffer misaligned? */
 bool model_misaligned(cl_buffer_create_type type, const void *region);
 
-/* Puts a line in front of a program's text, or makes it less exact. */
+/* Modifies the source of a program: no double, inexact arithmetic, a replaced text. */
 cl_int model_source(cl_uint *count, const char ***parts, const size_t **lengths);
-/* False: the options assume arithmetic that not every device has. `given` becomes what the driver gets. */
-bool model_options(char *room, size_t size, const char **given);
+/* False: the options assume arithmetic that not every device has. *given becomes the options for the driver. */
+bool model_options(char *buffer, size_t size, const char **given);
 
-/* What a launch covers; a kernel is named before its arguments are told. */
+/* Coverage of launches; model_kernel precedes the arguments of a kernel. */
 void model_kernel(cl_kernel kernel, const char *name);
 void model_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
 void model_launch(cl_kernel kernel, size_t group);

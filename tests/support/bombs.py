@@ -1,4 +1,4 @@
-"""bombs.py FOLDER - small files that declare or unpack to gigabytes, one for each reader; test_read_limit.sh reads them."""
+"""bombs.py FOLDER - small files that declare or unpack to gigabytes, one for each reader; fault_read_limit.sh reads them."""
 import array
 import gzip
 import json
@@ -43,13 +43,13 @@ edge = npy("<i8", "(2, 1)", array.array("q", [0, 1]).tobytes())
 two = npy("<f4", "(2,)", array.array("f", [1, 1]).tobytes())
 graph = dict(adj_indptr=ints(0, 1, 2), adj_indices=ints(1, 0), adj_shape=ints(2, 2), labels=ints(0, 1))
 
-# rows that no byte stands behind
+# rows without a byte of data
 write("rows/edges.csv", b"0,1\n")
 write("rows/features.npy", npy("<f4", "(2147483646, 0)"))
 write("rows.npy", npy("<f4", "(2147483646, 0)"))
 write("rows-1e18.npy", npy("<f4", "(1000000000000000000, 0)"))
 npz("rows.npz", edge_index=edge, x=npy("<f4", "(2147483646, 0)"))
-# columns that no value stands in
+# columns without a value
 write("columns/edges.csv", b"0,1\n")
 write("columns/features.mtx", b"%%MatrixMarket matrix coordinate real general\n2 200000000 1\n1 1 1\n")
 npz("columns.npz", attr_indptr=ints(0, 1, 2), attr_indices=ints(0, 1), attr_data=two, attr_shape=ints(2, 200000000), **graph)

@@ -1,7 +1,7 @@
-# debian_root.sh - a Debian of its own in a folder, for the tests that need another system than this machine's.
+# debian_root.sh - a Debian root file system in a folder, for tests that need another system.
 
-# debian_mirror: where this machine itself gets its packages of Debian from, without a slash at the end; nothing where its
-# lists name no such place.
+# debian_mirror: prints the Debian mirror of this machine, without a slash at the end; nothing where its package lists name
+# none.
 debian_mirror() {
     apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
         awk '$1 == "Debian" && $2 !~ /-/ && $3 == "main" { sub(/^mirror\+/, "", $4); sub(/\/$/, "", $4); print $4; exit }' |
@@ -13,8 +13,7 @@ debian_mirror() {
         done
 }
 
-# make_root RELEASE FOLDER: a bare Debian; its last words go to standard output when it cannot be made. A folder that is
-# there is a whole one.
+# make_root RELEASE FOLDER: makes a minimal Debian; prints the reason where that fails. A folder that exists is complete.
 make_root() {
     local mirror
     [ ! -d "$2" ] || return 0
@@ -33,7 +32,7 @@ make_root() {
     mv "$2.part" "$2"
 }
 
-# in_root FOLDER COMMAND...: runs it there, with an environment of its own. What is mounted for it goes with it.
+# in_root FOLDER COMMAND...: runs it there with an empty environment, in its own mount namespace.
 in_root() {
     local root=$1
     shift

@@ -1,5 +1,5 @@
 /* epochs.c - `epochs N`: N epochs of a small network on the embedded graph with one thread, and nothing else. The
- * difference of two runs under an instruction counter is what epochs cost (test_callgrind.sh). */
+ * difference of two runs under an instruction counter is what epochs cost (unit_callgrind.sh). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 static fathom_status epochs(nn_model *model, const train_config *config, int64_t count) {
     nn_pass evaluation = {.training = false};
-    nn_record record;
+    nn_epoch_stats record;
     for (int64_t i = 1; i <= count; i++) {
         nn_pass training = {.training = true, .seed = config->seed, .epoch = (uint32_t)i};
         TRY(nn_forward(model, &training));
@@ -15,8 +15,8 @@ static fathom_status epochs(nn_model *model, const train_config *config, int64_t
         TRY(nn_backward(model, &training));
         TRY(nn_step(model, config->lr, config->weight_decay, i));
         TRY(nn_forward(model, &evaluation));
-        TRY(nn_score(model));
-        TRY(nn_read(&record, model));
+        TRY(nn_count_correct(model));
+        TRY(nn_read_stats(&record, model));
     }
     printf("loss %.6f\n", (double)record.loss);
     return FATHOM_OK;

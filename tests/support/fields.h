@@ -1,6 +1,6 @@
 /* fields.h - every view in the arguments of every operation: outputs, inputs,
  * which may be absent, and which output may be exactly which input. Written from
- * backend/operations.h; test_contract.c breaks each of them in turn. */
+ * backend/operations.h; unit_contract.c breaks each of them in turn. */
 #ifndef SUPPORT_FIELDS_H
 #define SUPPORT_FIELDS_H
 
@@ -19,13 +19,20 @@ typedef struct field {
     const char *may_be; /* outputs: the inputs they may be, blank separated */
 } field;
 
-#define OUT(op, f, may) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_OUT, false, may}
-#define OUT_OPTIONAL(op, f, may) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_OUT, true, may}
-#define IN(op, f) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_IN, false, ""}
-#define IN_OPTIONAL(op, f) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_IN, true, ""}
-#define INTS_OUT(op, f) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_INTS_OUT, false, ""}
-#define INTS_IN(op, f) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_INTS_IN, false, ""}
-#define CSR(op, f) {BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_CSR, false, ""}
+#define OUT(op, f, may) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_OUT, false, may }
+#define OUT_OPTIONAL(op, f, may) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_OUT, true, may }
+#define IN(op, f) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_IN, false, "" }
+#define IN_OPTIONAL(op, f) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_IN, true, "" }
+#define INTS_OUT(op, f) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_INTS_OUT, false, "" }
+#define INTS_IN(op, f) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_INTS_IN, false, "" }
+#define CSR(op, f) \
+    { BE_OP_##op, #f, offsetof(be_##op##_args, f), FIELD_CSR, false, "" }
 
 /* clang-format off */
 static const field fields[] = {
@@ -44,7 +51,7 @@ static const field fields[] = {
     OUT(gat_scores, s, ""), OUT(gat_scores, t, ""), IN(gat_scores, z), IN(gat_scores, a_src), IN(gat_scores, a_dst),
     OUT(gat_softmax, alpha, ""), CSR(gat_softmax, a), IN(gat_softmax, s), IN(gat_softmax, t),
     OUT(gat_backward_edges, ge, ""), OUT(gat_backward_edges, gt, ""), CSR(gat_backward_edges, a),
-    IN(gat_backward_edges, alpha), IN_OPTIONAL(gat_backward_edges, kept), IN(gat_backward_edges, s), IN(gat_backward_edges, t), IN(gat_backward_edges, gy),
+    IN(gat_backward_edges, alpha), IN_OPTIONAL(gat_backward_edges, alpha_dropped), IN(gat_backward_edges, s), IN(gat_backward_edges, t), IN(gat_backward_edges, gy),
     IN(gat_backward_edges, z),
     OUT(gat_edge_sums, gs, ""), CSR(gat_edge_sums, at), IN(gat_edge_sums, ge),
     OUT(gat_backward_scores, gz, ""), OUT(gat_backward_scores, ga_src, ""), OUT(gat_backward_scores, ga_dst, ""),

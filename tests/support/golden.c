@@ -15,8 +15,8 @@ void golden_ok(fathom_status status) {
 
 be_device *golden_device(int which) {
     be_device *dev = NULL;
-    const char *word = which == 0 ? "cpu" : getenv("FATHOM_TEST_DEVICE");
-    fathom_status status = be_open(&dev, word ? word : "opencl:0", &(be_options){.threads = 2});
+    const char *selector = which == 0 ? "cpu" : getenv("FATHOM_TEST_DEVICE");
+    fathom_status status = be_open(&dev, selector ? selector : "opencl:0", &(be_options){.threads = 2});
     if (which == 0)
         golden_ok(status);
     return status == FATHOM_OK ? dev : NULL;
@@ -54,30 +54,30 @@ static void fill_graph(data_graph *g, int32_t n, const int32_t *from, const int3
         if (from[e] != to[e])
             flag[from[e] * n + to[e]] = flag[to[e] * n + from[e]] = 1;
     g->nodes = n;
-    golden_ok(mem_new(&g->offsets, n + 1, 1, sizeof *g->offsets, "test graph"));
-    golden_ok(mem_new(&g->columns, 2 * edges + 1, 1, sizeof *g->columns, "test graph"));
+    golden_ok(mem_new(&g->indptr, n + 1, 1, sizeof *g->indptr, "test graph"));
+    golden_ok(mem_new(&g->indices, 2 * edges + 1, 1, sizeof *g->indices, "test graph"));
     for (int32_t u = 0; u < n; u++) {
-        g->offsets[u + 1] = g->offsets[u];
+        g->indptr[u + 1] = g->indptr[u];
         for (int32_t v = 0; v < n; v++)
             if (flag[u * n + v])
-                g->columns[g->offsets[u + 1]++] = v;
+                g->indices[g->indptr[u + 1]++] = v;
     }
-    g->edges = g->offsets[n] / 2;
+    g->edges = g->indptr[n] / 2;
     mem_free(flag);
 }
 
 static void fill_features(data_features *f, int32_t n, int32_t cols, const float *x) {
     *f = (data_features){.rows = n, .cols = cols};
-    golden_ok(mem_new(&f->offsets, n + 1, 1, sizeof *f->offsets, "test features"));
-    golden_ok(mem_new(&f->columns, n, cols, sizeof *f->columns, "test features"));
+    golden_ok(mem_new(&f->indptr, n + 1, 1, sizeof *f->indptr, "test features"));
+    golden_ok(mem_new(&f->indices, n, cols, sizeof *f->indices, "test features"));
     golden_ok(mem_new(&f->values, n, cols, sizeof *f->values, "test features"));
     for (int32_t v = 0; v < n; v++) {
         for (int32_t j = 0; j < cols; j++)
             if (x[v * cols + j] != 0.0f) {
-                f->columns[f->nonzeros] = j;
+                f->indices[f->nonzeros] = j;
                 f->values[f->nonzeros++] = x[v * cols + j];
             }
-        f->offsets[v + 1] = f->nonzeros;
+        f->indptr[v + 1] = f->nonzeros;
     }
 }
 
@@ -85,9 +85,9 @@ data_set *golden_set(int32_t nodes, int32_t features, int32_t classes, const int
                      int64_t edges, const float *x, const int32_t *labels, int32_t every) {
     data_set *set = NULL;
     golden_ok(mem_new(&set, 1, 1, sizeof *set, "test set"));
-    golden_ok(mem_text(&set->name, "golden"));
-    golden_ok(mem_text(&set->origin, "a test"));
-    golden_ok(mem_text(&set->split.name, "test"));
+    golden_ok(mem_strdup(&set->name, "golden"));
+    golden_ok(mem_strdup(&set->origin, "a test"));
+    golden_ok(mem_strdup(&set->split.name, "test"));
     memset(set->sha256, '0', 64);
     fill_graph(&set->graph, nodes, from, to, edges);
     fill_features(&set->features, nodes, features, x);
@@ -110,9 +110,9 @@ data_set *golden_set(int32_t nodes, int32_t features, int32_t classes, const int
 void golden_set_free(data_set *set) {
     if (!set)
         return;
-    void *parts[] = {set->name,          set->origin,           set->split.name,       set->graph.offsets,
-                     set->graph.columns, set->features.offsets, set->features.columns, set->features.values,
-                     set->labels,        set->split.train,      set->split.val,        set->split.test};
+    void *parts[] = {set->name,          set->origin,          set->split.name,       set->graph.indptr,
+                     set->graph.indices, set->features.indptr, set->features.indices, set->features.values,
+                     set->labels,        set->split.train,     set->split.val,        set->split.test};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         mem_free(parts[i]);
     mem_free(set);
@@ -143,4 +143,18 @@ double golden_nmse(const float *a, const float *b, int64_t count) {
         size += (double)b[i] * (double)b[i];
     }
     return error / (size > 1e-300 ? size : 1e-300);
+}
+
+nn_config golden_config(nn_conv_kind model, nn_norm_kind norm, int64_t layers) {
+    return (nn_config){.model = model,
+                       .norm = norm,
+                       .layers = layers,
+                       .hidden = 8,
+                       .groups = 3,
+                       .lambda = 0.2,
+                       .dropout = 0.5,
+                       .momentum = 0.3,
+                       .alpha = 0.1,
+                       .theta = 0.5,
+                       .assign_bias = true};
 }

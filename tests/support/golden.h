@@ -6,11 +6,12 @@
 #include "backend/backend.h"
 #include "data/data.h"
 #include "data/npz.h"
+#include "nn/nn.h"
 
-/* Fails the test with the sentence when `status` is not OK. */
+/* Fails the test with the last message when `status` is not OK. */
 void golden_ok(fathom_status status);
 
-/* The back ends to test: 0 is cpu, 1 is $FATHOM_TEST_DEVICE or opencl:0; NULL when there is none, with the sentence. */
+/* The back ends to test: 0 is cpu, 1 is $FATHOM_TEST_DEVICE or opencl:0; NULL when there is none, with the message. */
 #define GOLDEN_DEVICES 2
 be_device *golden_device(int which);
 
@@ -25,6 +26,9 @@ data_set *golden_set(int32_t nodes, int32_t features, int32_t classes, const int
                      int64_t edges, const float *x, const int32_t *labels, int32_t every);
 void golden_set_free(data_set *set);
 data_set *golden_graph(void); /* tests/golden/graph.npz */
+
+/* A network of 8 columns and 3 groups, with dropout. */
+nn_config golden_config(nn_conv_kind model, nn_norm_kind norm, int64_t layers);
 
 /* sum (a - b)^2 / sum b^2 */
 double golden_nmse(const float *a, const float *b, int64_t count);

@@ -1,8 +1,8 @@
-# runtime.sh - for the tests of OpenCL runtimes: a training there is the CPU back end's.
+# runtime.sh - for the tests of OpenCL runtimes: compares a training there with the CPU back end.
 
-# train_as_cpu DATA [COMMAND...]: 20 epochs of two networks on opencl:0 (run by COMMAND, as a simulator is) and on the
-# CPU; the losses of all epochs agree within 1e-5 of themselves, and so the accuracies at the end. Four layers: with
-# more, differences of the last bit grow from epoch to epoch on any two devices.
+# train_as_cpu DATA [COMMAND...]: 20 epochs of two networks on opencl:0 (started by COMMAND, such as a simulator) and on the
+# CPU; the losses of all epochs agree within a relative 1e-5, and the final accuracies are equal. Four layers: with more,
+# rounding differences grow from epoch to epoch on any two devices.
 train_as_cpu() {
     local data=$1 model
     shift
@@ -15,7 +15,7 @@ train_as_cpu() {
             NF != 2 || $1 <= 0 { bad = bad " line " NR ": " $0 }
             { apart = ($1 > $2 ? $1 - $2 : $2 - $1) / $1; if (apart > most) most = apart }
             END { printf "apart by %.1e in %d epochs%s\n", most, NR, bad; exit bad != "" || NR != 20 || most > 1e-5 }' >apart ||
-            fail "$model on $data is not the CPU's: $(cat apart)"
+            fail "$model on $data differs from the CPU: $(cat apart)"
         echo "$model on $data, losses here and on the CPU: $(cat apart)"
         [ "$(tail -1 here/epochs.jsonl | sed 's/.*"test_acc"/"test_acc"/; s/,"ms.*//')" = \
             "$(tail -1 there/epochs.jsonl | sed 's/.*"test_acc"/"test_acc"/; s/,"ms.*//')" ] ||

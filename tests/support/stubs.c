@@ -1,4 +1,4 @@
-/* stubs.c - setUp and tearDown for tests that need none; weak, so that a test may bring its own. */
+/* stubs.c - default setUp and tearDown; weak, so that a test can define its own. */
 #include "unity.h"
 
 __attribute__((weak)) void setUp(void) {}

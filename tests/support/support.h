@@ -1,5 +1,5 @@
-/* support.h - what every C test includes: Unity, the end of a test program and
- * where things lie.
+/* support.h - included by every C test: Unity, the end of a test program and
+ * paths of test data.
  *
  *     int main(void) {
  *         UNITY_BEGIN();
@@ -16,13 +16,13 @@
 
 #include "unity.h"
 
-/* Takes the place of UNITY_END(): 0 when all passed or some were skipped, 77
+/* Replaces UNITY_END(): 0 when all passed or some were skipped, 77
  * when every test was skipped, 1 when one failed or none ran. */
 int support_end(void);
 
 /* The path of a file of the source tree ("tests/golden/x.npz"), and of the data
- * folder that may lie beside it ($FATHOM_SHARED, else ../shared): NULL when that
- * file is not there. Both stay valid until the next call. */
+ * folder next to it ($FATHOM_SHARED, else ../shared): NULL when that file does
+ * not exist. Both stay valid until the next call. */
 const char *support_source(const char *relative);
 const char *support_shared(const char *relative);
 

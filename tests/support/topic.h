@@ -12,8 +12,8 @@
 
 /* The device named by $FATHOM_TEST_DEVICE, or NULL. */
 static inline const char *topic_device(void) {
-    const char *word = getenv("FATHOM_TEST_DEVICE");
-    return word && *word ? word : NULL;
+    const char *selector = getenv("FATHOM_TEST_DEVICE");
+    return selector && *selector ? selector : NULL;
 }
 
 static inline int topic_failures(be_device *dev, be_op op, int *ran) {
@@ -28,7 +28,7 @@ static inline int topic_failures(be_device *dev, be_op op, int *ran) {
         if (status == FATHOM_OK && r.passed)
             continue;
         failures++;
-        printf("%s on %s, \"%s\": %s%s\n", be_op_name(op), be_device_info(dev)->word, cases[i].name,
+        printf("%s on %s, \"%s\": %s%s\n", be_op_name(op), be_device_info(dev)->selector, cases[i].name,
                status == FATHOM_OK ? "" : "did not run: ", r.detail);
     }
     return failures;

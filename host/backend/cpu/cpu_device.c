@@ -1,5 +1,5 @@
-/* cpu_device.c - the native CPU as a device: what it is, its memory, and the
- * driver table that puts operations into the queue. */
+/* cpu_device.c - the native CPU as a device: its description, its memory, and the
+ * driver table that enqueues operations. */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include <omp.h>
 
 #include "backend/cpu/cpu.h"
+#include "core/cpu_name.h"
 #include "core/mem.h"
-#include "core/processor.h"
 
-/* ---- what the machine is ---- */
+/* ---- description ---- */
 
-/* As many threads as this process may run on: OMP_NUM_THREADS and affinity count. */
+/* The smaller of OMP_NUM_THREADS and the cores of the affinity mask. */
 static int usable_threads(void) {
     int allowed = omp_get_num_procs(), wanted = omp_get_max_threads();
     return wanted < allowed ? wanted : allowed;
@@ -30,7 +30,7 @@ static fathom_status list(be_found *found) {
     be_info *info = found->info;
     *info = (be_info){.kind = BE_CPU, .platform_index = -1, .device_index = -1, .opencl_index = -1};
     snprintf(info->backend, sizeof info->backend, "cpu");
-    processor_name(info->name, sizeof info->name);
+    cpu_name(info->name, sizeof info->name);
     snprintf(info->platform, sizeof info->platform, "native");
     snprintf(info->driver, sizeof info->driver, "fathom %s, %s loops", FATHOM_VERSION_STRING, isa);
     info->compute_units = usable_threads();
@@ -107,9 +107,6 @@ static fathom_status open_device(void **opaque, const be_info *info, const be_op
     TRY_OUT(mem_new(&state->queue, CPU_QUEUE, 1, sizeof *state->queue, "operation queue"));
     state->threads = options->threads > 0 ? options->threads : usable_threads();
     state->profile = options->profile;
-    /* Our own blocks are the parallelism; OpenBLAS threads inside them would be
-     * slower and would make the bits depend on their number. */
-    openblas_set_num_threads(1);
     *opaque = state;
     return FATHOM_OK;
 out:
@@ -180,6 +177,8 @@ const be_driver cpu_driver = {.version = BE_DRIVER_VERSION,
                               .upload = upload,
                               .download = download,
                               .sync = sync_queue,
+                              .csr_plan_bytes = cpu_csr_plan_bytes,
+                              .csr_make_plan = cpu_csr_make_plan,
                               .count = count,
                               .profile = profile,
                               .run = {

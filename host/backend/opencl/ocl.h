@@ -1,18 +1,15 @@
-/* ocl.h - the inside of the OpenCL back end: one struct per open device, the
- * table of kernels, and the few calls every ocl_<topic>.c is written in. The
- * only folder that sees <CL/cl.h> and CLBlast.
+/* ocl.h - internals of the OpenCL back end: one struct per open device, the
+ * list of kernels, and the calls that every ocl_<topic>.c uses. Only this
+ * directory includes <CL/cl.h> and CLBlast.
  *
- *     return OCL_RUN(dev, K_fill, elements / 4, MAT(a->y), I32(a->y.cols), F32(a->value));
+ *     return OCL_RUN(dev, K_fill, rows * ocl_vecs(dev, cols), MAT(a->y), U32(rows), U32(cols), F32(a->value));
  *
- * A launch names a kernel, the number of work-items that have something to do
- * (rounded up to whole work-groups; kernels check) and the arguments in order.
- * Nothing here waits but ocl_download, ocl_sync and ocl_close. */
+ * A launch gives a kernel, the number of work-items it needs (rounded up to
+ * whole work-groups; kernels check the range) and the arguments in order.
+ * Only ocl_download, ocl_release, ocl_sync and ocl_close wait. */
 #ifndef BACKEND_OPENCL_OCL_H
 #define BACKEND_OPENCL_OCL_H
 
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
 #include <CL/cl.h>
 
 #include "args.h"
@@ -33,7 +30,7 @@ typedef enum ocl_file {
         OCL_FILE_COUNT
 } ocl_file;
 
-typedef struct ocl_timer { /* an event waiting to be read, and whose time it is */
+typedef struct ocl_timer { /* a profiling event to be read, and its operation */
     cl_event event;
     be_op op;
 } ocl_timer;
@@ -46,32 +43,32 @@ typedef struct ocl_device {
     cl_command_queue queue;
     cl_program program[OCL_FILE_COUNT];
     cl_kernel kernel[K_COUNT];
-    size_t group[K_COUNT]; /* work-group size chosen for each kernel */
-    size_t max_group;
+    size_t group_size[K_COUNT]; /* work-group size of each kernel; 0 until ocl_require */
+    size_t max_group_size;
     be_tuning tuning;
-    bool trust;                                              /* go on when a product is wrong */
+    bool trust;                                              /* continue when a product is wrong */
     void (*compiling)(const char *device, be_compiled what); /* or NULL */
-    double build_seconds;                                    /* of own kernels */
-    int64_t units;                                           /* compute units, of a CPU */
-    int64_t rooms; /* work-groups of a kernel that fill a room of their own first */
-    int columns;   /* of a row that a work-item takes at once: COLUMNS of cl/common.h */
+    double build_seconds;                                    /* CPU time of building own kernels */
+    int64_t units;                                           /* compute units of a CPU, else 1 */
+    int64_t max_workspaces; /* work-groups of a launch in which each has its own workspace */
+    int vec;                /* columns of a row per work-item: VEC of cl/common.h */
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
-    size_t used_bytes; /* in buffers */
-    bool unwaited;     /* work was enqueued whose end, good or bad, nobody was told yet */
-    cl_int late;       /* what a wait found of it while a buffer was given back */
-    char again[1 << 20]; /* the second copy of what is read back, a piece at a time */
+    size_t used_bytes;     /* in buffers */
+    bool pending;          /* commands enqueued since the last clFinish */
+    cl_int deferred_error; /* of a clFinish in ocl_release, reported by the next call that returns a status */
+    char reread[1 << 20];  /* second copy of a download, in chunks */
 
-    cl_mem scratch; /* grow-only; an operation owns it until it returns */
+    cl_mem scratch; /* grow-only; owned by the running operation */
     size_t scratch_bytes;
-    cl_mem nothing; /* stands in for an absent view; never read */
+    cl_mem dummy_buf; /* argument for an absent view; never read */
 
-    bool blas_used; /* CLBlast holds programs of this context */
+    bool blas_used; /* CLBlast caches programs of this context */
     enum { OCL_BLAS_UNTRIED, OCL_BLAS_GOOD, OCL_BLAS_UNUSABLE } blas;
 
     be_counters counters;
-    bool profile, host_clock; /* host_clock: the device's timers are nonsense */
-    be_op op;                 /* the operation under way */
+    bool profile, host_clock; /* host_clock: the event timers are unusable */
+    be_op op;                 /* the running operation */
     double op_start;
     be_op_time time[BE_OP_COUNT];
     ocl_timer timer[OCL_TIMERS];
@@ -80,10 +77,10 @@ typedef struct ocl_device {
 
 extern const be_host *ocl_host;
 
-/* ---- failures (ocl_errors.c) ---- */
+/* ---- errors (ocl_errors.c) ---- */
 
 const char *ocl_code_name(cl_int code);
-/* "clEnqueueNDRangeKernel(group_apply): CL_OUT_OF_RESOURCES"; memory codes become FATHOM_MEMORY. */
+/* Message "clEnqueueNDRangeKernel(group_apply): CL_OUT_OF_RESOURCES ..."; memory codes give FATHOM_MEMORY. */
 fathom_status ocl_fail(ocl_device *dev, const char *call, const char *object, cl_int code);
 
 #define CL_TRY(dev, call, object, expression)                  \
@@ -102,12 +99,12 @@ fathom_status ocl_fail(ocl_device *dev, const char *call, const char *object, cl
         }                                                        \
     } while (0)
 
-/* ---- devices (ocl_list.c) and their life (ocl_device.c) ---- */
+/* ---- listing devices (ocl_list.c); open devices and buffers (ocl_device.c) ---- */
 
 fathom_status ocl_list(be_found *found);
 void ocl_describe(char *text, size_t size);
 void ocl_limits(const be_info *info, char *text, size_t size);
-fathom_status ocl_pick(cl_platform_id *platform, cl_device_id *id, const be_info *info);
+fathom_status ocl_find_device(cl_platform_id *platform, cl_device_id *id, const be_info *info);
 
 fathom_status ocl_open(void **state, const be_info *info, const be_options *options);
 void ocl_close(void *state);
@@ -117,24 +114,23 @@ fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *s
 fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes);
 fathom_status ocl_sync(void *state);
 void ocl_count(void *state, be_counters *counters);
-/* Grows the scratch buffer to `bytes`; its content is undefined. */
+/* Grows the scratch buffer to at least `bytes`; its contents are undefined. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes);
 
 /* ---- programs (ocl_program.c) ---- */
 
-/* Builds the file of a kernel when it is first asked for. */
-fathom_status ocl_need(ocl_device *dev, ocl_kernel kernel);
+/* Builds the file of a kernel on first use and chooses its work-group size. */
+fathom_status ocl_require(ocl_device *dev, ocl_kernel kernel);
 const char *ocl_kernel_name(ocl_kernel kernel);
 
-/* ---- time (ocl_profile.c) ---- */
+/* ---- profiling (ocl_profile.c) ---- */
 
-double ocl_now(void);
-fathom_status ocl_begin(ocl_device *dev, be_op op);
-fathom_status ocl_end(ocl_device *dev, fathom_status status);
-fathom_status ocl_collect(ocl_device *dev); /* after a finish: reads the pending events */
+fathom_status ocl_begin_op(ocl_device *dev, be_op op);
+fathom_status ocl_end_op(ocl_device *dev, fathom_status status);
+fathom_status ocl_collect_events(ocl_device *dev); /* after clFinish */
 void ocl_profile(void *state, be_op op, be_op_time *time);
-fathom_status ocl_profile_open(ocl_device *dev); /* finds out whether the device's clock can be used */
-void ocl_profile_drop(ocl_device *dev);
+fathom_status ocl_open_profile(ocl_device *dev); /* tests the event timers */
+void ocl_release_events(ocl_device *dev);
 
 /* ---- launches (ocl_launch.c) ---- */
 
@@ -162,45 +158,46 @@ static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE
 #define I64(v) ocl_i64(v)
 #define F32(v) ocl_f32(v)
 #define MAT(m) ocl_buf((m).buf), ocl_i64((m).off), ocl_i64((m).ld) /* buffer, offset, leading dimension */
-#define VEC(m) ocl_buf((m).buf), ocl_i64((m).off)                  /* buffer, offset; index lists too */
-#define SCRATCH(dev, at) ocl_mem((dev)->scratch), ocl_i64(at)      /* a place in the scratch, in floats */
-#define CSR(a) VEC((a).ptr), VEC((a).idx), VEC((a).eid), ocl_u32((a).eid.buf != NULL)
-#define ACT(a) ocl_act(ocl_act_of(a))
-#define LOCAL_FLOATS(dev, kernel) ocl_local((dev)->group[kernel] * sizeof(cl_float)) /* after ocl_need */
+#define VECTOR(m) ocl_buf((m).buf), ocl_i64((m).off)               /* buffer, offset */
+#define SCRATCH(dev, at) ocl_mem((dev)->scratch), ocl_i64(at)      /* offset in floats */
+#define CSR(a) VECTOR((a).indptr), VECTOR((a).indices), VECTOR((a).eids), ocl_u32((a).eids.buf != NULL)
+#define ACT(a) ocl_act(ocl_act_args(a))
+#define LOCAL_FLOATS(dev, kernel) ocl_local((dev)->group_size[kernel] * sizeof(cl_float)) /* needs ocl_require */
 
-act_args ocl_act_of(be_act act);
+act_args ocl_act_args(be_act act);
 
-/* Launches `items` work-items of a kernel (at least one work-group). */
+/* Launches a kernel with `items` work-items (at least one work-group); _2D: global_y in dimension 1. */
 #define OCL_RUN(dev, k, items, ...)                                    \
     ocl_launch((dev), (k), (items), 1, (const ocl_arg[]){__VA_ARGS__}, \
                sizeof((const ocl_arg[]){__VA_ARGS__}) / sizeof(ocl_arg))
-#define OCL_RUN_2D(dev, k, items, layers, ...)                                \
-    ocl_launch((dev), (k), (items), (layers), (const ocl_arg[]){__VA_ARGS__}, \
+#define OCL_RUN_2D(dev, k, items, global_y, ...)                                \
+    ocl_launch((dev), (k), (items), (global_y), (const ocl_arg[]){__VA_ARGS__}, \
                sizeof((const ocl_arg[]){__VA_ARGS__}) / sizeof(ocl_arg))
-/* Work-items across a row of `cols` columns. */
-static inline int64_t ocl_across(const ocl_device *dev, int64_t cols) {
-    return (cols + dev->columns - 1) / dev->columns;
-}
-fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t layers, const ocl_arg *args,
+/* Vectors per row of `cols` columns. */
+static inline int64_t ocl_vecs(const ocl_device *dev, int64_t cols) { return CEIL_DIV(cols, dev->vec); }
+/* Work-items of an elementwise kernel: one per row and vec columns. */
+static inline int64_t ocl_items(const ocl_device *dev, be_mat m) { return m.rows * ocl_vecs(dev, m.cols); }
+fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t global_y, const ocl_arg *args,
                          size_t count);
 
 /* ---- sums over rows (ocl_blocks.c) ---- */
 
-#define OCL_BLOCK 64 /* rows whose mean and centred sum are taken at once */
+#define OCL_MAX_BLOCKS 256 /* added one after the other */
+#define OCL_MAX_PARTIAL_FLOATS (INT64_C(1) << 22)
 
 typedef struct ocl_blocks {
-    int64_t count, rows; /* blocks, and rows of each (the last has the rest) */
+    int64_t count, rows; /* rows per block; the last may have fewer */
 } ocl_blocks;
 
-/* Cuts n rows into blocks of whole OCL_BLOCKs: at most 256 blocks, and at most 4 Mi
- * partial floats at `width` floats per block. */
-ocl_blocks ocl_cut(int64_t n, int64_t width);
-/* The same for work-groups that fill a room of `width` floats of scratch before they begin: at most dev->rooms. */
-ocl_blocks ocl_cut_rows(const ocl_device *dev, int64_t n, int64_t width);
-/* out_i = (add ? out_i : 0) + sum over blocks of scratch[at + b * stride + i], i < len, in block order; `also`, if it
- * is there, the same of the `len` floats behind. */
-fathom_status ocl_combine(ocl_device *dev, be_mat out, be_mat also, int64_t at, int64_t stride, ocl_blocks blocks,
-                          bool add);
+/* Splits n rows into blocks that are multiples of RUN_ROWS: at most OCL_MAX_BLOCKS, and at most OCL_MAX_PARTIAL_FLOATS
+ * with `width` floats per block. */
+ocl_blocks ocl_split(int64_t n, int64_t width);
+/* The same for work-groups with a workspace of `width` floats each: at most dev->max_workspaces. */
+ocl_blocks ocl_split_workspaces(const ocl_device *dev, int64_t n, int64_t width);
+/* out_i = (add ? out_i : 0) + sum_b scratch[at + b stride + i], i < len, in block order; the same for out2, if present,
+ * from the `len` floats after. */
+fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,
+                                 ocl_blocks blocks, bool add);
 
 /* ---- operations ---- */
 
@@ -208,10 +205,10 @@ fathom_status ocl_combine(ocl_device *dev, be_mat out, be_mat also, int64_t at, 
 BE_OPERATIONS(X)
 #undef X
 
-/* Why the drivers cannot be asked for their devices in this process, or "" (ocl_probe.c). */
+/* Why this process cannot list OpenCL devices, or "" (ocl_probe.c). */
 const char *ocl_probe_failure(void);
 
-/* Compares both kinds of product with the host on a small case (ocl_dense_check.c). */
+/* Check a small product against the host (ocl_dense_check.c). */
 fathom_status ocl_check_own_gemm(ocl_device *dev);
 fathom_status ocl_check_clblast(ocl_device *dev);
 fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a);

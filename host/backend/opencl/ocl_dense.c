@@ -1,82 +1,83 @@
-/* ocl_dense.c - matrix products: own kernel (cl/dense.cl) where a side is short, CLBlast elsewhere.
+/* ocl_dense.c - matrix products: own kernels (cl/dense.cl) for a short side, CLBlast for the rest.
  *
- * Of CLBlast only SgemmWithTempBuffer is used: the plain call allocates by itself
- * and ends the process when memory is short. */
+ * Of CLBlast only SgemmWithTempBuffer is used: the plain call allocates itself
+ * and terminates the process when memory is short. */
 #include "backend/opencl/ocl.h"
+#include "core/clock.h"
 
 #include <clblast_c.h>
 
-#define SHORT_SIDE 64   /* up to here the own kernel on a GPU, where nothing was tuned */
-#define ENOUGH 8192     /* multiply-adds of 4 x 4 that keep a device busy: with fewer the inner dimension is cut */
-#define ONE_LAUNCH 128  /* tiles, and */
-#define ONE_INNER 32768 /* inner dimension up to which a small result takes one launch */
-#define MOST_BLOCKS 256
-#define MOST_FLOATS (INT64_C(1) << 22)
+#define OWN_GEMM_MAX_SIDE 64 /* shortest side up to which a GPU uses the own kernels, without tuning */
+#define BUSY_TILES 8192      /* tiles of 4 x 4 that keep a device busy; with fewer the inner dimension is split */
+#define INNER_MAX_TILES 128  /* gemm_inner: largest result, and */
+#define INNER_MAX_K 32768    /* longest inner dimension */
+#define INNER_STEP 64        /* blocks of the inner dimension are multiples of it */
 
-typedef struct shape {
+typedef struct gemm_shape {
     int64_t m, n, k;
-    int64_t tiles;          /* of 4 x COLUMNS in the result */
+    int64_t tiles;          /* of TILE_ROWS x vec in the result */
     int64_t ai, ak, bk, bj; /* strides: op(a)_ik = a[i ai + k ak] */
-} shape;
+} gemm_shape;
 
-static shape shape_of(const ocl_device *dev, const be_gemm_args *a) {
-    return (shape){.m = a->c.rows,
-                   .n = a->c.cols,
-                   .k = a->ta ? a->a.rows : a->a.cols,
-                   .tiles = (a->c.rows + 3) / 4 * ocl_across(dev, a->c.cols),
-                   .ai = a->ta ? 1 : a->a.ld,
-                   .ak = a->ta ? a->a.ld : 1,
-                   .bk = a->tb ? 1 : a->b.ld,
-                   .bj = a->tb ? a->b.ld : 1};
+static gemm_shape gemm_shape_of(const ocl_device *dev, const be_gemm_args *a) {
+    return (gemm_shape){.m = a->c.rows,
+                        .n = a->c.cols,
+                        .k = a->ta ? a->a.rows : a->a.cols,
+                        .tiles = CEIL_DIV(a->c.rows, TILE_ROWS) * ocl_vecs(dev, a->c.cols),
+                        .ai = a->ta ? 1 : a->a.ld,
+                        .ak = a->ta ? a->a.ld : 1,
+                        .bk = a->tb ? 1 : a->b.ld,
+                        .bj = a->tb ? a->b.ld : 1};
 }
 
-/* Blocks of the inner dimension, each a multiple of 64: enough of them to fill the device, few enough for scratch. */
-static int64_t cut_inner(shape s) {
-    int64_t quads = ((s.m + 3) / 4) * ((s.n + 3) / 4), runs = (s.k + 63) / 64;
-    int64_t most = MOST_FLOATS / (s.m * s.n), blocks = ENOUGH / quads;
-    blocks = blocks > most ? most : blocks;
-    blocks = blocks > runs ? runs : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks;
-    return 64 * (blocks < 2 ? runs : (runs + blocks - 1) / blocks);
+/* Length of a block of the inner dimension: enough blocks to fill the device, few enough for the workspace. */
+static int64_t inner_block(gemm_shape s) {
+    int64_t quads = CEIL_DIV(s.m, TILE_ROWS) * CEIL_DIV(s.n, VEC_GPU), runs = CEIL_DIV(s.k, INNER_STEP);
+    int64_t max = OCL_MAX_PARTIAL_FLOATS / (s.m * s.n), blocks = BUSY_TILES / quads;
+    blocks = blocks > max ? max : blocks;
+    blocks = blocks > runs ? runs : blocks > OCL_MAX_BLOCKS ? OCL_MAX_BLOCKS : blocks;
+    return INNER_STEP * (blocks < 2 ? runs : CEIL_DIV(runs, blocks));
 }
 
-static fathom_status product_rows(ocl_device *dev, const be_gemm_args *a, shape s) {
-    bool copy = a->tb || s.n % dev->columns != 0;
-    int64_t room = copy ? s.k * ocl_across(dev, s.n) * dev->columns : 0;
-    ocl_blocks blocks = ocl_cut_rows(dev, s.m, room > 0 ? room : 1);
-    TRY(ocl_need(dev, K_gemm_rows));
-    TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
-    return OCL_RUN(dev, K_gemm_rows, blocks.count * (int64_t)dev->group[K_gemm_rows], MAT(a->c), VEC(a->a), I64(s.ai),
-                   I64(s.ak), VEC(a->b), I64(s.bk), I64(s.bj), SCRATCH(dev, 0), U32(copy), U32(s.m), U32(s.n), U32(s.k),
-                   U32(blocks.rows), F32(a->alpha), F32(a->beta));
+static fathom_status gemm_rows(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
+    bool copy = a->tb || s.n % dev->vec != 0;
+    int64_t workspace = copy ? WS_GEMM_ROWS(1, s.k, PADDED(s.n, dev->vec)) : 0;
+    ocl_blocks blocks = ocl_split_workspaces(dev, s.m, workspace > 0 ? workspace : 1);
+    TRY(ocl_require(dev, K_gemm_rows));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
+    return OCL_RUN(dev, K_gemm_rows, blocks.count * (int64_t)dev->group_size[K_gemm_rows], MAT(a->c), VECTOR(a->a),
+                   I64(s.ai), I64(s.ak), VECTOR(a->b), I64(s.bk), I64(s.bj), SCRATCH(dev, 0), U32(copy), U32(s.m),
+                   U32(s.n), U32(s.k), U32(blocks.rows), F32(a->alpha), F32(a->beta));
 }
 
-static fathom_status product_inner(ocl_device *dev, const be_gemm_args *a, shape s) {
-    TRY(ocl_need(dev, K_gemm_inner));
-    int64_t size = (int64_t)dev->group[K_gemm_inner];
-    TRY(ocl_scratch(dev, be_floats(s.tiles * size * 4 * dev->columns)));
-    return OCL_RUN(dev, K_gemm_inner, s.tiles * size, MAT(a->c), VEC(a->a), I64(s.ai), I64(s.ak), VEC(a->b), I64(s.bk),
-                   SCRATCH(dev, 0), U32(s.m), U32(s.n), U32(s.k), U32((s.k + size - 1) / size), F32(a->alpha),
+static fathom_status gemm_inner(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
+    TRY(ocl_require(dev, K_gemm_inner));
+    int64_t size = (int64_t)dev->group_size[K_gemm_inner];
+    TRY(ocl_scratch(dev, be_floats(WS_GEMM_INNER(s.tiles * size, dev->vec))));
+    return OCL_RUN(dev, K_gemm_inner, s.tiles * size, MAT(a->c), VECTOR(a->a), I64(s.ai), I64(s.ak), VECTOR(a->b),
+                   I64(s.bk), SCRATCH(dev, 0), U32(s.m), U32(s.n), U32(s.k), U32(CEIL_DIV(s.k, size)), F32(a->alpha),
                    F32(a->beta));
 }
 
+/* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
-    shape s = shape_of(dev, a);
-    int64_t each = cut_inner(s), blocks = (s.k + each - 1) / each;
+    gemm_shape s = gemm_shape_of(dev, a);
+    int64_t k_block = inner_block(s), blocks = CEIL_DIV(s.k, k_block);
     if (blocks == 1 || a->tb)
-        return product_rows(dev, a, s);
-    if (s.tiles <= ONE_LAUNCH && s.k <= ONE_INNER)
-        return product_inner(dev, a, s);
-    TRY(ocl_scratch(dev, be_floats(blocks * s.m * s.n)));
-    TRY(OCL_RUN_2D(dev, K_gemm_blocks, s.tiles, blocks, SCRATCH(dev, 0), VEC(a->a), I64(s.ai), I64(s.ak), VEC(a->b),
-                   I64(s.bk), U32(s.m), U32(s.n), U32(s.k), U32(each)));
-    return OCL_RUN(dev, K_gemm_combine, s.m * ocl_across(dev, s.n), MAT(a->c), SCRATCH(dev, 0), U32(s.m), U32(s.n),
+        return gemm_rows(dev, a, s);
+    if (s.tiles <= INNER_MAX_TILES && s.k <= INNER_MAX_K)
+        return gemm_inner(dev, a, s);
+    TRY(ocl_scratch(dev, be_floats(WS_GEMM_BLOCKS(blocks, s.m, s.n))));
+    TRY(OCL_RUN_2D(dev, K_gemm_blocks, s.tiles, blocks, SCRATCH(dev, 0), VECTOR(a->a), I64(s.ai), I64(s.ak),
+                   VECTOR(a->b), I64(s.bk), U32(s.m), U32(s.n), U32(s.k), U32(k_block)));
+    return OCL_RUN(dev, K_gemm_combine, s.m * ocl_vecs(dev, s.n), MAT(a->c), SCRATCH(dev, 0), U32(s.m), U32(s.n),
                    U32(blocks), F32(a->alpha), F32(a->beta));
 }
 
-/* *code tells CLBlast's own status apart from ours (scratch that could not grow). Its kernels are several
- * launches; the device's time is read from the host's clock when operations are timed. */
+/* c = alpha op(a) op(b) + beta c. *code is the status of CLBlast, as opposed to a failure to grow scratch. A product is
+ * several launches, so profiling measures it by the host clock. */
 fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *code) {
-    shape s = shape_of(dev, a);
+    gemm_shape s = gemm_shape_of(dev, a);
     CLBlastTranspose ta = a->ta ? CLBlastTransposeYes : CLBlastTransposeNo;
     CLBlastTranspose tb = a->tb ? CLBlastTransposeYes : CLBlastTransposeNo;
     size_t m = (size_t)s.m, n = (size_t)s.n, k = (size_t)s.k, need = 0;
@@ -84,14 +85,14 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
     size_t ald = (size_t)a->a.ld, bld = (size_t)a->b.ld, cld = (size_t)a->c.ld;
     bool timed = dev->profile && !dev->host_clock;
     double start = 0.0;
-    dev->blas_used = dev->unwaited = true;
+    dev->blas_used = dev->pending = true;
     *code = (cl_int)CLBlastSGemmTempBufferSize(CLBlastLayoutRowMajor, ta, tb, m, n, k, ao, ald, bo, bld, co, cld,
                                                &dev->queue, &need);
     CL_TRY(dev, "CLBlastSGemmTempBufferSize", "gemm", *code);
     TRY(ocl_scratch(dev, need > 64 ? need : 64));
     if (timed) {
         TRY(ocl_sync(dev));
-        start = ocl_now();
+        start = clock_seconds();
     }
     *code = (cl_int)CLBlastSgemmWithTempBuffer(
         CLBlastLayoutRowMajor, ta, tb, m, n, k, a->alpha, (cl_mem)a->a.buf->handle, ao, ald, (cl_mem)a->b.buf->handle,
@@ -101,22 +102,23 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
     dev->time[dev->op].launches += dev->profile;
     if (timed) {
         TRY(ocl_sync(dev));
-        dev->time[dev->op].seconds += ocl_now() - start;
+        dev->time[dev->op].seconds += clock_seconds() - start;
     }
     return FATHOM_OK;
 }
 
-/* The shortest side up to which a product is the own kernel's. CLBlast's kernels are made for GPUs: on CPUs they take
- * four times as long and more. */
-static int64_t own_side(const ocl_device *dev) {
+/* Shortest side up to which the own kernels compute a product. On CPUs the kernels of CLBlast take at least four times
+ * as long. */
+static int64_t own_gemm_max_side(const ocl_device *dev) {
     if (dev->tuning.own_gemm > 0)
         return dev->tuning.own_gemm;
-    return dev->columns == 16 ? INT64_MAX : SHORT_SIDE;
+    return dev->vec == VEC_CPU ? INT64_MAX : OWN_GEMM_MAX_SIDE;
 }
 
+/* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
-    shape s = shape_of(dev, a);
-    int64_t own = own_side(dev);
+    gemm_shape s = gemm_shape_of(dev, a);
+    int64_t own = own_gemm_max_side(dev);
     if (s.m <= own || s.n <= own || s.k <= own)
         return ocl_gemm_own(dev, a);
     if (dev->blas == OCL_BLAS_UNTRIED)

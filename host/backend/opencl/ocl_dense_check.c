@@ -1,12 +1,14 @@
-/* ocl_dense_check.c - a product on a small case against the host, before a device
- * is trusted: the own kernel when it is opened, CLBlast when it is first needed. Some
- * drivers give wrong products without any error. */
+/* ocl_dense_check.c - checks a small product against the host before a device is used: the
+ * own kernels when it is opened, CLBlast before its first product. Some drivers compute
+ * wrong products and report no error. */
 #include <math.h>
 
 #include "backend/opencl/ocl.h"
 
-/* c = op(a) op(b), m x n, inner k; entries are small whole numbers, so the right product is exact. The own kernel's
- * case has edges of tiles and several blocks of k; CLBlast's is larger than its tiles. */
+#define CLBLAST_INVALID_LOCAL_MEM (-2046) /* CLBlastInvalidLocalMemUsage */
+
+/* c = op(a) op(b), m x n, inner dimension k, of small integers, so that the product is exact. own_case has partial
+ * tiles and several blocks of k; blas_case is larger than the tiles of CLBlast. */
 typedef struct check_shape {
     int m, n, k;
 } check_shape;
@@ -14,7 +16,7 @@ static const check_shape own_case = {9, 6, 130}, blas_case = {67, 65, 70};
 
 static float entry(int64_t i, int64_t salt) { return (float)((i * 7 + salt + (i / 13) * 3) % 11 - 5); }
 
-static int wrong(const float *a, const float *b, const float *c, check_shape s, bool ta, bool tb) {
+static int count_wrong(const float *a, const float *b, const float *c, check_shape s, bool ta, bool tb) {
     int count = 0;
     for (int i = 0; i < s.m; i++)
         for (int j = 0; j < s.n; j++) {
@@ -26,8 +28,8 @@ static int wrong(const float *a, const float *b, const float *c, check_shape s, 
     return count;
 }
 
-/* The four cases of transposes; 0 wrong entries is what we want. *code: CLBlast's status. */
-static fathom_status compare(ocl_device *dev, bool blas, check_shape s, int *bad, cl_int *code) {
+/* *bad = wrong entries over all four combinations of transposes; *code = status of CLBlast. */
+static fathom_status check_products(ocl_device *dev, bool blas, check_shape s, int *bad, cl_int *code) {
     int64_t a = s.m * s.k, b = s.k * s.n, c = s.m * s.n, all = a + b + c;
     float *host = NULL;
     void *handle = NULL;
@@ -49,7 +51,7 @@ static fathom_status compare(ocl_device *dev, bool blas, check_shape s, int *bad
         TRY_OUT(ocl_upload(dev, handle, 0, host, be_floats(all)));
         TRY_OUT(blas ? ocl_gemm_clblast(dev, &args, code) : ocl_gemm_own(dev, &args));
         TRY_OUT(ocl_download(dev, host + a + b, handle, be_floats(a + b), be_floats(c)));
-        *bad = wrong(host, host + a, host + a + b, s, ta, tb);
+        *bad = count_wrong(host, host + a, host + a + b, s, ta, tb);
     }
 out:
     if (handle)
@@ -58,31 +60,31 @@ out:
     return status;
 }
 
-static fathom_status distrust(const ocl_device *dev, const char *how, check_shape s, int bad) {
+static fathom_status fail_wrong_product(const ocl_device *dev, const char *kernels, check_shape s, int bad) {
     return ocl_host->fail(
         FATHOM_DEVICE,
-        "%s multiplies matrices wrongly with %s (%d of %d entries of the check); update its driver or "
+        "%s computes wrong matrix products with %s (%d of %d entries of the check); update its driver or "
         "use --device cpu",
-        dev->name, how, bad, s.m * s.n);
+        dev->name, kernels, bad, s.m * s.n);
 }
 
 fathom_status ocl_check_own_gemm(ocl_device *dev) {
     int bad;
     cl_int code;
     be_counters before = dev->counters;
-    TRY(compare(dev, false, own_case, &bad, &code));
+    TRY(check_products(dev, false, own_case, &bad, &code));
     int64_t builds = dev->counters.builds, allocations = dev->counters.allocations;
-    dev->counters = before; /* the check is not the caller's work; what it left behind is counted */
+    dev->counters = before; /* not work of the caller, except programs and scratch that remain */
     dev->counters.builds = builds;
     dev->counters.allocations = allocations;
-    return bad && !dev->trust ? distrust(dev, "fathom's own kernels (dense.cl)", own_case, bad) : FATHOM_OK;
+    return bad && !dev->trust ? fail_wrong_product(dev, "fathom's own kernels (dense.cl)", own_case, bad) : FATHOM_OK;
 }
 
-/* A device on which CLBlast's kernels do not fit (work-group size, local memory, compiler) goes on with the own
- * kernel, which is right for every shape, only slower. */
-static bool does_not_fit(cl_int code) {
-    return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE || code == -2046 ||
-           code == CL_BUILD_PROGRAM_FAILURE || code == CL_OUT_OF_RESOURCES;
+/* CLBlast's kernels exceed the device (work-group size, local memory, compiler): the own kernels, correct for every
+ * shape, are used instead. */
+static bool is_unsupported(cl_int code) {
+    return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE ||
+           code == CLBLAST_INVALID_LOCAL_MEM || code == CL_BUILD_PROGRAM_FAILURE || code == CL_OUT_OF_RESOURCES;
 }
 
 fathom_status ocl_check_clblast(ocl_device *dev) {
@@ -92,8 +94,8 @@ fathom_status ocl_check_clblast(ocl_device *dev) {
     if (!dev->blas_used && dev->compiling)
         dev->compiling(dev->name, BE_COMPILES_CLBLAST);
     dev->blas = OCL_BLAS_UNUSABLE;
-    fathom_status status = compare(dev, true, blas_case, &bad, &code);
-    if (status != FATHOM_OK && !does_not_fit(code)) {
+    fathom_status status = check_products(dev, true, blas_case, &bad, &code);
+    if (status != FATHOM_OK && !is_unsupported(code)) {
         dev->blas = OCL_BLAS_UNTRIED;
         return status;
     }
@@ -102,8 +104,8 @@ fathom_status ocl_check_clblast(ocl_device *dev) {
     dev->counters.allocations = allocations;
     dev->counters.builds++;
     if (bad && !dev->trust)
-        return distrust(dev, "CLBlast", blas_case, bad);
-    if (status == FATHOM_OK && !bad) /* a trusted device takes the own kernels instead */
+        return fail_wrong_product(dev, "CLBlast", blas_case, bad);
+    if (status == FATHOM_OK && !bad) /* with `trust` the own kernels replace wrong ones */
         dev->blas = OCL_BLAS_GOOD;
     return FATHOM_OK;
 }

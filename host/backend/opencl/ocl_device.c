@@ -1,4 +1,4 @@
-/* ocl_device.c - a device's life: opening, buffers, transfers, waiting, closing. */
+/* ocl_device.c - open devices: opening and closing, buffers, transfers, waiting. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,25 +9,24 @@
 static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profile) {
     cl_platform_id platform;
     cl_int code;
-    size_t max_group = 0;
-    TRY(ocl_pick(&platform, &dev->id, info));
+    size_t max_group_size = 0;
+    TRY(ocl_find_device(&platform, &dev->id, info));
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     dev->context = clCreateContext(properties, 1, &dev->id, NULL, NULL, &code);
     CL_TRY(dev, "clCreateContext", dev->name, code);
     dev->queue = clCreateCommandQueue(dev->context, dev->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     CL_TRY(dev, "clCreateCommandQueue", dev->name, code);
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_WORK_GROUP_SIZE",
-           clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof max_group, &max_group, NULL));
-    dev->max_group = max_group > 0 ? max_group : 1;
-    dev->nothing = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, 64, NULL, &code);
-    CL_TRY(dev, "clCreateBuffer", "the stand-in for an absent view", code);
+           clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof max_group_size, &max_group_size, NULL));
+    dev->max_group_size = max_group_size > 0 ? max_group_size : 1;
+    dev->dummy_buf = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, 64, NULL, &code);
+    CL_TRY(dev, "clCreateBuffer", "dummy buffer", code);
     return FATHOM_OK;
 }
 
-/* Asked here once more and strictly: a list may lack an answer, but results must not depend on one that failed.
- * Sixteen columns for a CPU whose driver has registers for vectors; llvmpipe has none and takes minutes to compile
- * them. */
-static fathom_status learn_processor(ocl_device *dev) {
+/* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query.
+ * VEC_CPU for a CPU whose driver reports vector registers; llvmpipe reports none and takes minutes to compile it. */
+static fathom_status query_processor(ocl_device *dev) {
     cl_device_type type = 0;
     cl_uint units = 0, native = 0;
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_TYPE",
@@ -38,8 +37,8 @@ static fathom_status learn_processor(ocl_device *dev) {
            clGetDeviceInfo(dev->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, NULL));
     bool cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     dev->units = cpu && units > 0 ? (int64_t)units : 1;
-    dev->rooms = cpu ? 8 * dev->units : 1024;
-    dev->columns = dev->tuning.columns > 0 ? dev->tuning.columns : cpu && native > 1 ? 16 : 4;
+    dev->max_workspaces = cpu ? 8 * dev->units : 1024;
+    dev->vec = dev->tuning.columns > 0 ? dev->tuning.columns : cpu && native > 1 ? VEC_CPU : VEC_GPU;
     return FATHOM_OK;
 }
 
@@ -55,9 +54,9 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->compiling = options->compiling;
     dev->trust = options->trust;
     TRY_OUT(open_queue(dev, info, options->profile));
-    TRY_OUT(learn_processor(dev));
+    TRY_OUT(query_processor(dev));
     if (options->profile)
-        TRY_OUT(ocl_profile_open(dev));
+        TRY_OUT(ocl_open_profile(dev));
     TRY_OUT(ocl_check_own_gemm(dev));
     dev->profile = options->profile;
     *state = dev;
@@ -67,12 +66,12 @@ out:
     return status;
 }
 
-/* CLBlast keeps programs of a context in a cache of its own, which would keep the context alive. */
+/* The program cache of CLBlast holds references to the context. */
 void ocl_close(void *state) {
     ocl_device *dev = state;
     if (dev->queue)
         clFinish(dev->queue);
-    ocl_profile_drop(dev);
+    ocl_release_events(dev);
     for (int k = 0; k < K_COUNT; k++)
         if (dev->kernel[k])
             clReleaseKernel(dev->kernel[k]);
@@ -83,8 +82,8 @@ void ocl_close(void *state) {
         CLBlastClearCache();
     if (dev->scratch)
         clReleaseMemObject(dev->scratch);
-    if (dev->nothing)
-        clReleaseMemObject(dev->nothing);
+    if (dev->dummy_buf)
+        clReleaseMemObject(dev->dummy_buf);
     if (dev->queue)
         clReleaseCommandQueue(dev->queue);
     if (dev->context)
@@ -94,21 +93,20 @@ void ocl_close(void *state) {
 
 /* ---- buffers ---- */
 
-/* Drivers put memory off until a buffer is used and fail then, far from the cause: what cannot fit is refused here. */
-static fathom_status check_room(const ocl_device *dev, size_t bytes, const char *what) {
+/* Drivers allocate when a buffer is first used, and fail there: what cannot fit is refused here. */
+static fathom_status check_capacity(const ocl_device *dev, size_t bytes, const char *what) {
     if (dev->memory_bytes <= 0 || (uint64_t)bytes + dev->used_bytes <= (uint64_t)dev->memory_bytes)
         return FATHOM_OK;
-    return ocl_host->fail(
-        FATHOM_MEMORY,
-        "%s: %zu bytes are wanted, but of the %lld bytes of %s %zu are in use; use a smaller model or "
-        "graph, or another device",
-        what, bytes, (long long)dev->memory_bytes, dev->name, dev->used_bytes);
+    return ocl_host->fail(FATHOM_MEMORY,
+                          "%s: %zu bytes requested, but %zu of the %lld bytes of %s are in use; use a smaller model or "
+                          "graph, or another device",
+                          what, bytes, dev->used_bytes, (long long)dev->memory_bytes, dev->name);
 }
 
 fathom_status ocl_alloc(void *state, void **handle, size_t bytes, const char *what) {
     ocl_device *dev = state;
     cl_int code = CL_SUCCESS;
-    TRY(check_room(dev, bytes, what));
+    TRY(check_capacity(dev, bytes, what));
     cl_mem made = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
     if (code != CL_SUCCESS) {
         char object[BE_TEXT];
@@ -120,18 +118,18 @@ fathom_status ocl_alloc(void *state, void **handle, size_t bytes, const char *wh
     return FATHOM_OK;
 }
 
-static void drop_buffer(ocl_device *dev, cl_mem buffer) {
+static void release_buffer(ocl_device *dev, cl_mem buffer) {
     size_t bytes = 0;
     if (clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS && bytes <= dev->used_bytes)
         dev->used_bytes -= bytes;
     clReleaseMemObject(buffer);
 }
 
-/* Work may fail long after it was enqueued, and only a wait tells. What a wait finds while a buffer is given back is
- * told by the next call that can tell. */
-static fathom_status told_late(ocl_device *dev) {
-    cl_int code = dev->late;
-    dev->late = CL_SUCCESS;
+/* A command may fail after it was enqueued, and only clFinish reports it. An error found while a buffer is released is
+ * returned by the next call that has a status. */
+static fathom_status report_deferred(ocl_device *dev) {
+    cl_int code = dev->deferred_error;
+    dev->deferred_error = CL_SUCCESS;
     CL_TRY(dev, "clFinish", "queue", code);
     return FATHOM_OK;
 }
@@ -139,10 +137,10 @@ static fathom_status told_late(ocl_device *dev) {
 void ocl_release(void *state, void *handle) {
     ocl_device *dev = state;
     cl_int code = clFinish(dev->queue);
-    if (dev->unwaited && dev->late == CL_SUCCESS)
-        dev->late = code;
-    dev->unwaited = false;
-    drop_buffer(dev, (cl_mem)handle);
+    if (dev->pending && dev->deferred_error == CL_SUCCESS)
+        dev->deferred_error = code;
+    dev->pending = false;
+    release_buffer(dev, (cl_mem)handle);
 }
 
 fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes) {
@@ -153,33 +151,32 @@ fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *s
     return FATHOM_OK;
 }
 
-/* Every byte is read twice and compared: a bit that flips on its way must reach neither a result nor a checkpoint. The
- * first read does not wait; the blocking one after it in the queue waits for both. */
+/* Reads every byte twice and compares: a bit flipped in transfer must reach neither a result nor a checkpoint. The
+ * first read does not block; the second, after it in the queue, waits for both. */
 static fathom_status read_twice(ocl_device *dev, char *target, cl_mem buffer, size_t offset, size_t bytes) {
     for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < sizeof dev->again ? bytes - done : sizeof dev->again;
+        part = bytes - done < sizeof dev->reread ? bytes - done : sizeof dev->reread;
         CL_TRY(dev, "clEnqueueReadBuffer", "download",
-               clEnqueueReadBuffer(dev->queue, buffer, CL_FALSE, offset + done, part, dev->again, 0, NULL, NULL));
+               clEnqueueReadBuffer(dev->queue, buffer, CL_FALSE, offset + done, part, dev->reread, 0, NULL, NULL));
         CL_TRY(dev, "clEnqueueReadBuffer", "download",
                clEnqueueReadBuffer(dev->queue, buffer, CL_TRUE, offset + done, part, target + done, 0, NULL, NULL));
-        if (memcmp(dev->again, target + done, part) != 0)
+        if (memcmp(dev->reread, target + done, part) != 0)
             return ocl_host->fail(
                 FATHOM_DEVICE,
                 "clEnqueueReadBuffer(download): two reads of the same %zu bytes of %s differ: a wrong "
-                "result; look at its memory, cables and driver, `fathom selftest` tests it",
+                "result; check its memory, cables and driver, and run `fathom selftest`",
                 part, dev->name);
     }
     return FATHOM_OK;
 }
 
-/* The queue is empty after a blocking read, so the finish costs next to nothing; some drivers tell only there that a
- * launch before the read failed. */
+/* Some drivers report a failed launch only at clFinish, which costs little after a blocking read. */
 fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
     ocl_device *dev = state;
-    TRY(told_late(dev));
+    TRY(report_deferred(dev));
     TRY(read_twice(dev, target, (cl_mem)handle, offset, bytes));
     CL_TRY(dev, "clFinish", "download", clFinish(dev->queue));
-    dev->unwaited = false;
+    dev->pending = false;
     dev->counters.blocking_reads++;
     dev->counters.bytes_read += (int64_t)bytes;
     return FATHOM_OK;
@@ -187,14 +184,14 @@ fathom_status ocl_download(void *state, void *target, void *handle, size_t offse
 
 fathom_status ocl_sync(void *state) {
     ocl_device *dev = state;
-    TRY(told_late(dev));
+    TRY(report_deferred(dev));
     CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
-    dev->unwaited = false;
-    return ocl_collect(dev);
+    dev->pending = false;
+    return ocl_collect_events(dev);
 }
 
-/* Whole MiB where the device gives so much, so that it grows rarely. The old one may still be in use by what is queued:
- * OpenCL keeps it until then. */
+/* Grows in whole MiB where the device allows it, so that it grows rarely. OpenCL keeps the old buffer until queued
+ * commands have used it. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes) {
     const size_t step = 1 << 20, whole = (bytes + step - 1) / step * step;
     void *made = NULL;
@@ -203,7 +200,7 @@ fathom_status ocl_scratch(ocl_device *dev, size_t bytes) {
     if (whole <= (size_t)dev->max_alloc_bytes)
         bytes = whole;
     if (dev->scratch)
-        drop_buffer(dev, dev->scratch);
+        release_buffer(dev, dev->scratch);
     dev->scratch = NULL;
     dev->scratch_bytes = 0;
     TRY(ocl_alloc(dev, &made, bytes, "scratch"));

@@ -1,5 +1,5 @@
-/* ocl_errors.c - names of OpenCL and CLBlast codes, and the sentence of a
- * failed call: what was called, on what, with which code. */
+/* ocl_errors.c - names of OpenCL and CLBlast codes, and the message of a failed
+ * call: the call, its object, the code. */
 #include <string.h>
 
 #include "backend/opencl/ocl.h"
@@ -92,21 +92,20 @@ const char *ocl_code_name(cl_int code) {
     case 0:
         return "CL_SUCCESS";
     default:
-        return "an unknown code";
+        return "unknown code";
     }
 }
 
 fathom_status ocl_fail(ocl_device *dev, const char *call, const char *object, cl_int code) {
     const char *where = dev && dev->name[0] ? dev->name : "OpenCL";
     if (dev)
-        dev->unwaited = false;
-    if (code == -4 || code == -6 || code == -61)
-        return ocl_host->fail(
-            FATHOM_MEMORY,
-            "%s(%s): %s (%d): out of memory on %s, which has %lld bytes and gives at most %lld in one "
-            "piece; use a smaller model or graph, or another device",
-            call, object, ocl_code_name(code), (int)code, where, (long long)(dev ? dev->memory_bytes : 0),
-            (long long)(dev ? dev->max_alloc_bytes : 0));
-    return ocl_host->fail(FATHOM_DEVICE, "%s(%s): %s (%d) on %s; `fathom doctor` tells more, --device cpu does without",
-                          call, object, ocl_code_name(code), (int)code, where);
+        dev->pending = false;
+    if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE)
+        return ocl_host->fail(FATHOM_MEMORY,
+                              "%s(%s): %s (%d): out of memory on %s, which has %lld bytes, at most %lld per buffer; "
+                              "use a smaller model or graph, or another device",
+                              call, object, ocl_code_name(code), (int)code, where,
+                              (long long)(dev ? dev->memory_bytes : 0), (long long)(dev ? dev->max_alloc_bytes : 0));
+    return ocl_host->fail(FATHOM_DEVICE, "%s(%s): %s (%d) on %s; run `fathom doctor`, or use --device cpu", call,
+                          object, ocl_code_name(code), (int)code, where);
 }

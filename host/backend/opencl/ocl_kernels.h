@@ -1,6 +1,5 @@
-/* ocl_kernels.h - the one list of kernels: file in cl/, kernel in it. Read by C
- * (slots of ocl_device) and by cl/embed.cmake, which stops the build when a
- * kernel named here is not in its file. */
+/* ocl_kernels.h - the list of kernels: file in cl/, kernel. Used by C (ocl_device) and by
+ * cl/embed.cmake, which fails the build when a listed kernel is not in its file. */
 #ifndef BACKEND_OPENCL_OCL_KERNELS_H
 #define BACKEND_OPENCL_OCL_KERNELS_H
 

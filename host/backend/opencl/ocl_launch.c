@@ -1,9 +1,9 @@
-/* ocl_launch.c - sets the arguments of a kernel and enqueues it. */
+/* ocl_launch.c - sets kernel arguments and enqueues the kernel. */
 #include <stdio.h>
 
 #include "backend/opencl/ocl.h"
 
-act_args ocl_act_of(be_act act) {
+act_args ocl_act_args(be_act act) {
     return (act_args){.relu = act.relu,
                       .drop = act.drop.rate > 0.0f,
                       .threshold = act.drop.threshold,
@@ -19,7 +19,7 @@ static fathom_status set_arguments(ocl_device *dev, ocl_kernel kernel, const ocl
     for (size_t i = 0; i < count; i++) {
         const void *value = &args[i].as;
         if (args[i].kind == OCL_MEM && !args[i].as.mem)
-            value = &dev->nothing;
+            value = &dev->dummy_buf;
         else if (args[i].kind == OCL_LOCAL)
             value = NULL;
         cl_int code = clSetKernelArg(dev->kernel[kernel], (cl_uint)i, args[i].size, value);
@@ -32,13 +32,14 @@ static fathom_status set_arguments(ocl_device *dev, ocl_kernel kernel, const ocl
     return FATHOM_OK;
 }
 
-fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t layers, const ocl_arg *args,
+fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t global_y, const ocl_arg *args,
                          size_t count) {
-    TRY(ocl_need(dev, kernel));
+    TRY(ocl_require(dev, kernel));
     TRY(set_arguments(dev, kernel, args, count));
-    dev->unwaited = true;
-    size_t group = dev->group[kernel], groups = ((size_t)(items > 0 ? items : 1) + group - 1) / group;
-    const size_t global[2] = {groups * group, (size_t)layers}, local[2] = {group, 1};
+    dev->pending = true;
+    size_t group_size = dev->group_size[kernel],
+           groups = ((size_t)(items > 0 ? items : 1) + group_size - 1) / group_size;
+    const size_t global[2] = {groups * group_size, (size_t)global_y}, local[2] = {group_size, 1};
     bool timed = dev->profile && !dev->host_clock;
     cl_event event = NULL;
     CL_TRY(dev, "clEnqueueNDRangeKernel", ocl_kernel_name(kernel),

@@ -1,4 +1,4 @@
-/* ocl_limits.c - every limit of a device as its driver tells it, for the report of `fathom doctor`. */
+/* ocl_limits.c - device limits as reported by the driver, for `fathom doctor --report`. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,12 +6,12 @@
 
 #include "backend/opencl/ocl.h"
 
-typedef enum form { TEXT, NUMBER, BYTES, BITS } form;
+typedef enum limit_format { TEXT, NUMBER, BYTES, BITS } limit_format;
 
-/* By number where headers differ: vendors' extensions, and names that later versions of OpenCL brought. */
+/* By number where headers differ: vendor extensions, and queries of later OpenCL versions. */
 static const struct limit {
-    cl_device_info what;
-    form form;
+    cl_device_info query;
+    limit_format format;
     const char *name;
 } limits[] = {
     {CL_DEVICE_VENDOR, TEXT, "vendor"},
@@ -28,31 +28,31 @@ static const struct limit {
     {CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, BYTES, "cache"},
     {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, BYTES, "cache line"},
     {CL_DEVICE_LOCAL_MEM_SIZE, BYTES, "local memory"},
-    {CL_DEVICE_LOCAL_MEM_TYPE, NUMBER, "local memory type (1 its own, 2 in memory)"},
+    {CL_DEVICE_LOCAL_MEM_TYPE, NUMBER, "local memory type (1 dedicated, 2 global)"},
     {CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, BYTES, "constant memory"},
-    {CL_DEVICE_HOST_UNIFIED_MEMORY, NUMBER, "memory shared with the host"},
+    {CL_DEVICE_HOST_UNIFIED_MEMORY, NUMBER, "host-unified memory"},
     {CL_DEVICE_MEM_BASE_ADDR_ALIGN, NUMBER, "alignment, bits"},
     {CL_DEVICE_MAX_WORK_GROUP_SIZE, NUMBER, "largest work-group"},
-    {0x1067, NUMBER, "work-groups in multiples of"},
-    {0x4003, NUMBER, "warp (NVIDIA)"},
-    {0x4043, NUMBER, "wavefront (AMD)"},
-    {CL_DEVICE_MAX_PARAMETER_SIZE, BYTES, "arguments of a kernel"},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, NUMBER, "vector of float"},
+    {0x1067, NUMBER, "work-group size multiple"},
+    {0x4003, NUMBER, "warp size (NVIDIA)"},
+    {0x4043, NUMBER, "wavefront size (AMD)"},
+    {CL_DEVICE_MAX_PARAMETER_SIZE, BYTES, "kernel arguments"},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, NUMBER, "native float vector"},
     {CL_DEVICE_SINGLE_FP_CONFIG, BITS, "float arithmetic"},
     {CL_DEVICE_DOUBLE_FP_CONFIG, BITS, "double arithmetic"},
-    {CL_DEVICE_PROFILING_TIMER_RESOLUTION, NUMBER, "step of its clock, ns"},
-    {CL_DEVICE_QUEUE_PROPERTIES, BITS, "queue"},
-    {CL_DEVICE_COMPILER_AVAILABLE, NUMBER, "compiler"},
+    {CL_DEVICE_PROFILING_TIMER_RESOLUTION, NUMBER, "timer resolution, ns"},
+    {CL_DEVICE_QUEUE_PROPERTIES, BITS, "queue properties"},
+    {CL_DEVICE_COMPILER_AVAILABLE, NUMBER, "compiler available"},
     {CL_DEVICE_ERROR_CORRECTION_SUPPORT, NUMBER, "error correction"},
     {CL_DEVICE_EXTENSIONS, TEXT, "extensions"},
 };
 
-typedef struct line_out {
+typedef struct text_out {
     char *text;
     size_t size, used;
-} line_out;
+} text_out;
 
-__attribute__((format(printf, 2, 3))) static void add(line_out *out, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add(text_out *out, const char *format, ...) {
     va_list args;
     va_start(args, format);
     int more = vsnprintf(out->text + out->used, out->size - out->used, format, args);
@@ -60,16 +60,16 @@ __attribute__((format(printf, 2, 3))) static void add(line_out *out, const char 
     out->used = more < 0 || (size_t)more >= out->size - out->used ? out->size - 1 : out->used + (size_t)more;
 }
 
-/* Numbers come in 4 or 8 bytes, and the driver tells which. */
-static void add_limit(line_out *out, cl_device_id id, const struct limit *limit) {
+/* Numbers have 4 or 8 bytes, as the driver reports. */
+static void add_limit(text_out *out, cl_device_id id, const struct limit *limit) {
     char answer[4096] = "";
     size_t got = 0;
-    if (clGetDeviceInfo(id, limit->what, sizeof answer - 1, answer, &got) != CL_SUCCESS || got == 0 ||
+    if (clGetDeviceInfo(id, limit->query, sizeof answer - 1, answer, &got) != CL_SUCCESS || got == 0 ||
         got >= sizeof answer)
         return;
     uint64_t number = 0;
     memcpy(&number, answer, got < sizeof number ? got : sizeof number);
-    switch (limit->form) {
+    switch (limit->format) {
     case TEXT:
         add(out, "%s: %s\n", limit->name, answer);
         break;
@@ -85,12 +85,12 @@ static void add_limit(line_out *out, cl_device_id id, const struct limit *limit)
 }
 
 void ocl_limits(const be_info *info, char *text, size_t size) {
-    line_out out = {text, size, 0};
+    text_out out = {text, size, 0};
     cl_platform_id platform;
     cl_device_id id;
     size_t items[16] = {0};
     text[0] = '\0';
-    if (ocl_pick(&platform, &id, info) != FATHOM_OK)
+    if (ocl_find_device(&platform, &id, info) != FATHOM_OK)
         return;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         add_limit(&out, id, &limits[i]);

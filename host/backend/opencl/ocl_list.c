@@ -1,6 +1,6 @@
-/* ocl_list.c - which OpenCL devices there are, without opening any: platforms
- * in the loader's order, every device of each, and a sentence for a platform
- * that has none. Answers of drivers are not trusted: sizes are bounded, text is cut. */
+/* ocl_list.c - lists OpenCL devices without opening any: platforms in the order of
+ * the loader, all devices of each, and a note for a platform without devices.
+ * Answers of drivers are not trusted: sizes are bounded, text is truncated. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define MAX_PLATFORMS 64
 #define MAX_DEVICES 64
 
-/* Vendor extensions by number: their headers are not everywhere. */
+/* Vendor extensions by number: their headers may be absent. */
 #define INFO_UUID 0x106A
 #define INFO_PCI_KHR 0x410F
 #define INFO_PCI_BUS_NV 0x4008
@@ -30,12 +30,12 @@ static void device_text(cl_device_id id, cl_device_info what, char *text, size_t
 }
 
 static int64_t device_number(cl_device_id id, cl_device_info what, size_t size) {
-    cl_ulong wide = 0;
-    cl_uint narrow = 0;
-    bool is_wide = size == sizeof wide;
-    if (clGetDeviceInfo(id, what, size, is_wide ? (void *)&wide : (void *)&narrow, NULL) != CL_SUCCESS)
+    cl_ulong value64 = 0;
+    cl_uint value32 = 0;
+    bool is_64 = size == sizeof value64;
+    if (clGetDeviceInfo(id, what, size, is_64 ? (void *)&value64 : (void *)&value32, NULL) != CL_SUCCESS)
         return 0;
-    cl_ulong value = is_wide ? wide : narrow;
+    cl_ulong value = is_64 ? value64 : value32;
     return value > (UINT64_C(1) << 50) ? 0 : (int64_t)value;
 }
 
@@ -45,7 +45,7 @@ static bool has_extension(const char *list, const char *name) {
     return at && (end == ' ' || end == '\0');
 }
 
-/* What tells that two drivers show one card. */
+/* UUID and PCI address, by which the registry merges one GPU listed by two drivers. */
 static void read_identity(cl_device_id id, be_info *info) {
     char *extensions = NULL;
     size_t size = 0;
@@ -105,14 +105,15 @@ static void read_device(cl_device_id id, const char *platform, int p, int d, be_
     read_identity(id, info);
 }
 
-/* Why a platform may show no device, as far as its name tells. */
-static void explain_empty(char *note, size_t size, const char *platform, cl_int code) {
-    const char *remedy = "if it drives a GPU of this machine, check that the GPU is there and that your user may open "
-                         "/dev/dri/renderD* (group render)";
+/* The likely reason why a platform has no device, by its name. */
+static void explain_no_device(char *note, size_t size, const char *platform, cl_int code) {
+    const char *remedy =
+        "if this machine has a GPU of that vendor, check that it is detected and that your user may open "
+        "/dev/dri/renderD* (group render)";
     if (strstr(platform, "Portable Computing"))
-        remedy = "PoCL shows none when its kernel cache cannot be written: make POCL_CACHE_DIR or ~/.cache writable";
+        remedy = "PoCL has none when its kernel cache is not writable: make POCL_CACHE_DIR or ~/.cache writable";
     else if (strstr(platform, "rusticl"))
-        remedy = "rusticl shows a driver only when RUSTICL_ENABLE names it, as in RUSTICL_ENABLE=llvmpipe";
+        remedy = "rusticl lists a driver only when RUSTICL_ENABLE names it, as in RUSTICL_ENABLE=llvmpipe";
     snprintf(note, size, "platform %.80s has no device (clGetDeviceIDs: %s); %s", platform, ocl_code_name(code),
              remedy);
 }
@@ -141,55 +142,55 @@ static cl_int devices_of(cl_platform_id platform, cl_device_id *ids, cl_uint *co
 
 static void platform_name(cl_platform_id platform, char *name, size_t size) {
     if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, size - 1, name, NULL) != CL_SUCCESS)
-        snprintf(name, size, "without a name");
+        snprintf(name, size, "unnamed");
     name[size - 1] = '\0';
 }
 
-/* Mesa's software driver ends every loop after 65535 turns and says nothing. */
-static void warn_of_llvmpipe(be_found *found, const be_info *info, int room) {
-    if (strncmp(info->name, "llvmpipe", 8) == 0 && found->notes < room)
+/* Mesa's software driver silently stops every loop after 65535 iterations. */
+static void note_llvmpipe(be_found *found, const be_info *info, int capacity) {
+    if (strncmp(info->name, "llvmpipe", 8) == 0 && found->notes < capacity)
         snprintf(
             found->note[found->notes++], sizeof *found->note,
-            "%.80s is for tests on small graphs only: Mesa's software driver ends long loops early, and results are "
+            "%.80s is for tests on small graphs only: Mesa's software driver stops long loops early, and results are "
             "then wrong without an error",
             info->name);
 }
 
-/* Reads one platform behind what `found` holds; `room` is what its arrays take, `first` what the platform said when
- * its devices were counted. */
-static void read_platform(be_found *found, cl_platform_id platform, int p, int room, cl_int first) {
+/* Appends the devices of one platform to `found`, whose arrays have the given capacity; count_code is the code of the
+ * call that counted its devices. */
+static void read_platform(be_found *found, cl_platform_id platform, int p, int capacity, cl_int count_code) {
     cl_device_id ids[MAX_DEVICES];
     cl_uint count;
     char name[BE_TEXT] = "";
     platform_name(platform, name, sizeof name);
     cl_int code = devices_of(platform, ids, &count);
-    if (first != CL_SUCCESS) {
-        code = first;
+    if (count_code != CL_SUCCESS) {
+        code = count_code;
         count = 0;
     }
     if (count == 0)
-        explain_empty(found->note[found->notes++], sizeof *found->note, name, code);
-    for (int d = 0; d < (int)count && found->count < room; d++) {
+        explain_no_device(found->note[found->notes++], sizeof *found->note, name, code);
+    for (int d = 0; d < (int)count && found->count < capacity; d++) {
         read_device(ids[d], name, p, d, &found->info[found->count]);
-        warn_of_llvmpipe(found, &found->info[found->count++], MAX_PLATFORMS + room);
+        note_llvmpipe(found, &found->info[found->count++], MAX_PLATFORMS + capacity);
     }
 }
 
 fathom_status ocl_list(be_found *found) {
     cl_platform_id ids[MAX_PLATFORMS];
     cl_uint count;
-    cl_int code = platforms(ids, &count), first[MAX_PLATFORMS];
-    int room = 0;
+    cl_int code = platforms(ids, &count), count_code[MAX_PLATFORMS];
+    int capacity = 0;
     *found = (be_found){0};
     for (cl_uint p = 0; p < count; p++) {
         cl_device_id devices[MAX_DEVICES];
-        cl_uint here;
-        first[p] = devices_of(ids[p], devices, &here);
-        room += (int)here;
+        cl_uint device_count;
+        count_code[p] = devices_of(ids[p], devices, &device_count);
+        capacity += (int)device_count;
     }
-    TRY(ocl_host->alloc((void **)&found->info, (size_t)room + 1, 1, sizeof *found->info, "OpenCL devices"));
-    fathom_status status = ocl_host->alloc((void **)&found->note, (size_t)(MAX_PLATFORMS + room), 1,
-                                           sizeof *found->note, "notes on OpenCL platforms");
+    TRY(ocl_host->alloc((void **)&found->info, (size_t)capacity + 1, 1, sizeof *found->info, "OpenCL devices"));
+    fathom_status status = ocl_host->alloc((void **)&found->note, (size_t)(MAX_PLATFORMS + capacity), 1,
+                                           sizeof *found->note, "OpenCL platform notes");
     if (status != FATHOM_OK) {
         ocl_host->free(found->info);
         *found = (be_found){0};
@@ -203,20 +204,20 @@ fathom_status ocl_list(be_found *found) {
                  "the CPU through OpenCL",
                  ocl_code_name(code));
     for (cl_uint p = 0; p < count; p++)
-        read_platform(found, ids[p], (int)p, room, first[p]);
+        read_platform(found, ids[p], (int)p, capacity, count_code[p]);
     return FATHOM_OK;
 }
 
-fathom_status ocl_pick(cl_platform_id *platform, cl_device_id *id, const be_info *info) {
+fathom_status ocl_find_device(cl_platform_id *platform, cl_device_id *id, const be_info *info) {
     cl_platform_id ids[MAX_PLATFORMS];
     cl_device_id devices[MAX_DEVICES];
-    cl_uint count, here;
+    cl_uint count, device_count;
     cl_int code = platforms(ids, &count);
     if (code != CL_SUCCESS || info->platform_index < 0 || info->platform_index >= (int)count)
         return ocl_fail(NULL, "clGetPlatformIDs", info->platform, code ? code : CL_INVALID_PLATFORM);
     *platform = ids[info->platform_index];
-    code = devices_of(*platform, devices, &here);
-    if (code != CL_SUCCESS || info->device_index < 0 || info->device_index >= (int)here)
+    code = devices_of(*platform, devices, &device_count);
+    if (code != CL_SUCCESS || info->device_index < 0 || info->device_index >= (int)device_count)
         return ocl_fail(NULL, "clGetDeviceIDs", info->platform, code ? code : CL_DEVICE_NOT_FOUND);
     *id = devices[info->device_index];
     return FATHOM_OK;

@@ -1,13 +1,13 @@
-/* ocl_module.c - the table of the OpenCL back end and the module's one export. */
+/* ocl_module.c - driver table of the OpenCL back end, the only export of the module. */
 #include "backend/opencl/ocl.h"
 
 const be_host *ocl_host;
 
-#define X(op)                                                                \
-    static fathom_status run_##op(void *state, const be_##op##_args *args) { \
-        ocl_device *dev = state;                                             \
-        TRY(ocl_begin(dev, BE_OP_##op));                                     \
-        return ocl_end(dev, ocl_##op(dev, args));                            \
+#define X(op)                                                                     \
+    static fathom_status dispatch_##op(void *state, const be_##op##_args *args) { \
+        ocl_device *dev = state;                                                  \
+        TRY(ocl_begin_op(dev, BE_OP_##op));                                       \
+        return ocl_end_op(dev, ocl_##op(dev, args));                              \
     }
 BE_OPERATIONS(X)
 #undef X
@@ -29,7 +29,7 @@ static const be_driver driver = {
     .profile = ocl_profile,
     .run =
         {
-#define X(op) .op = run_##op,
+#define X(op) .op = dispatch_##op,
             BE_OPERATIONS(X)
 #undef X
         },

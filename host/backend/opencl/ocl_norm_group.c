@@ -2,124 +2,134 @@
  * cl/norm_group_backward.cl. */
 #include "backend/opencl/ocl.h"
 
-/* Floats of a row of d columns padded to whole vectors. */
-static int64_t padded(const ocl_device *dev, int64_t d) { return (d + dev->columns - 1) / dev->columns * dev->columns; }
-
-/* A work-group per block. */
-static int64_t items_of(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blocks) {
-    return blocks.count * (int64_t)dev->group[kernel];
+/* One work-group per block. */
+static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blocks) {
+    return blocks.count * (int64_t)dev->group_size[kernel];
 }
 
+/* s = softmax(h u' + 1 c') over groups. */
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, room = (d + 1) * dev->columns;
-    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
-    TRY(ocl_need(dev, K_group_assign));
-    TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
-    return OCL_RUN(dev, K_group_assign, items_of(dev, K_group_assign, blocks), MAT(a->s), MAT(a->h), VEC(a->u),
-                   VEC(a->c), U32(a->c.buf != NULL), SCRATCH(dev, 0), U32(n), U32(d), U32(a->s.cols), U32(blocks.rows));
+    int64_t n = a->h.rows, d = a->h.cols, workspace = WS_GROUP_ASSIGN(1, d, dev->vec);
+    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
+    TRY(ocl_require(dev, K_group_assign));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
+    return OCL_RUN(dev, K_group_assign, group_items(dev, K_group_assign, blocks), MAT(a->s), MAT(a->h), VECTOR(a->u),
+                   VECTOR(a->c), U32(a->c.buf != NULL), SCRATCH(dev, 0), U32(n), U32(d), U32(a->s.cols),
+                   U32(blocks.rows));
 }
 
-/* Sums over so few rows that an item has at most FEW take one launch, a work-group each; more rows are cut into blocks
- * first, which also keeps the rounding of a mean that moves from run to run small. */
-#define FEW 128
-/* What one item of that launch takes; at most PARTS have rows, so that adding their sums up rounds little. */
-#define PARTS 256
-static int64_t rows_each(int64_t n, int64_t size) {
-    int64_t parts = size < PARTS ? size : PARTS;
-    return (n + parts - 1) / parts;
+/* A sum over few rows takes one launch: a work-group per sum, at most ONE_LAUNCH_MAX_ROWS rows per work-item. More rows
+ * are split into blocks, which also bounds the rounding error of a mean that is updated run by run. */
+#define ONE_LAUNCH_MAX_ROWS 128
+#define ONE_LAUNCH_MAX_PARTS 256 /* work-items that have rows: bounds the rounding error of adding their parts */
+
+static int64_t rows_per_item(int64_t n, int64_t size) {
+    int64_t parts = size < ONE_LAUNCH_MAX_PARTS ? size : ONE_LAUNCH_MAX_PARTS;
+    return CEIL_DIV(n, parts);
 }
-/* Items of a sum over rows: one per GROUPS_TOGETHER groups and vector of columns. */
-static int64_t together(const ocl_device *dev) { return GROUPS_TOGETHER(dev->columns); }
-static int64_t places_of(const ocl_device *dev, int64_t groups, int64_t d) {
-    return (groups + together(dev) - 1) / together(dev) * ocl_across(dev, d);
+
+static int64_t groups_per_item(const ocl_device *dev) { return GROUPS_PER_ITEM_FOR(dev->vec); }
+
+/* Work-items per block of rows: one per groups_per_item groups and vec columns. */
+static int64_t sum_items(const ocl_device *dev, int64_t groups, int64_t d) {
+    return CEIL_DIV(groups, groups_per_item(dev)) * ocl_vecs(dev, d);
 }
-/* Few rows, and a work-group for every unit of a CPU. */
-static bool are_few(const ocl_device *dev, ocl_kernel kernel, int64_t n, int64_t places) {
-    return rows_each(n, (int64_t)dev->group[kernel]) <= FEW && (together(dev) == 1 || places >= dev->units);
+
+/* Few rows, and on a CPU at least a work-group per compute unit. */
+static bool fits_one_launch(const ocl_device *dev, ocl_kernel kernel, int64_t n, int64_t items) {
+    return rows_per_item(n, (int64_t)dev->group_size[kernel]) <= ONE_LAUNCH_MAX_ROWS &&
+           (groups_per_item(dev) == 1 || items >= dev->units);
 }
 
 static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = places_of(dev, groups, d);
-    int64_t size = (int64_t)dev->group[K_group_stats_once];
-    TRY(ocl_scratch(dev, be_floats(places * size * 2 * together(dev) * dev->columns)));
-    return OCL_RUN(dev, K_group_stats_once, places * size, VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
-                   U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
-                   U32(rows_each(n, size)), F32(a->momentum));
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(dev, groups, d);
+    int64_t size = (int64_t)dev->group_size[K_group_stats_once];
+    TRY(ocl_scratch(dev, be_floats(WS_GROUP_STATS(items * size, dev->vec))));
+    return OCL_RUN(dev, K_group_stats_once, items * size, VECTOR(a->mean), VECTOR(a->var), VECTOR(a->rmean),
+                   VECTOR(a->rvar), U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d),
+                   U32(groups), U32(rows_per_item(n, size)), F32(a->momentum));
 }
 
+/* mean_gj, var_gj of t_vgj = s_vg h_vj over v; running estimates. */
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
-    TRY(ocl_need(dev, K_group_stats_once));
-    int64_t places = places_of(dev, groups, d);
-    if (are_few(dev, K_group_stats_once, n, places))
+    TRY(ocl_require(dev, K_group_stats_once));
+    int64_t items = sum_items(dev, groups, d);
+    if (fits_one_launch(dev, K_group_stats_once, n, items))
         return stats_once(dev, a);
-    ocl_blocks blocks = ocl_cut(n, 2 * width);
-    TRY(ocl_scratch(dev, be_floats(blocks.count * 2 * width)));
-    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * places, SCRATCH(dev, 0), MAT(a->s), MAT(a->h), U32(n), U32(d),
+    ocl_blocks blocks = ocl_split(n, WS_TWO_ROWS(1, width));
+    TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, width))));
+    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->s), MAT(a->h), U32(n), U32(d),
                 U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_stats_combine, ocl_across(dev, width), VEC(a->mean), VEC(a->var), VEC(a->rmean), VEC(a->rvar),
-                   U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(width), U32(n), U32(blocks.count), U32(blocks.rows),
-                   F32(a->momentum));
+    return OCL_RUN(dev, K_stats_combine, ocl_vecs(dev, width), VECTOR(a->mean), VECTOR(a->var), VECTOR(a->rmean),
+                   VECTOR(a->rvar), U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(width), U32(n), U32(blocks.count),
+                   U32(blocks.rows), F32(a->momentum));
 }
 
+/* y = act(h + lambda sum_g (gamma_g (t_g - mean_g) r_g + beta_g)). */
 fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, room = (groups + 1) * padded(dev, d);
-    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
-    TRY(ocl_need(dev, K_group_apply));
-    TRY(ocl_scratch(dev, be_floats(blocks.count * room)));
-    return OCL_RUN(dev, K_group_apply, items_of(dev, K_group_apply, blocks), MAT(a->y), MAT(a->h), MAT(a->s),
-                   VEC(a->mean), VEC(a->var), VEC(a->gamma), VEC(a->beta), SCRATCH(dev, 0), U32(n), U32(d), U32(groups),
-                   U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols,
+            workspace = WS_GROUP_APPLY(1, groups, PADDED(d, dev->vec));
+    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
+    TRY(ocl_require(dev, K_group_apply));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
+    return OCL_RUN(dev, K_group_apply, group_items(dev, K_group_apply, blocks), MAT(a->y), MAT(a->h), MAT(a->s),
+                   VECTOR(a->mean), VECTOR(a->var), VECTOR(a->gamma), VECTOR(a->beta), SCRATCH(dev, 0), U32(n), U32(d),
+                   U32(groups), U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
 }
 
-/* The output of the activation behind the norm, whether there is one, and its scale; else a matrix of its shape. */
-#define GATE(a) MAT((a)->y.buf ? (a)->y : (a)->go), U32((a)->y.buf != NULL), F32((a)->y.buf ? (a)->scale : 1.0f)
+/* Output of the activation that follows the norm, whether there is one, and its scale; else any matrix of that shape.
+ */
+#define ACT_OUTPUT(a) MAT((a)->y.buf ? (a)->y : (a)->go), U32((a)->y.buf != NULL), F32((a)->y.buf ? (a)->scale : 1.0f)
 
 static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, places = places_of(dev, groups, d);
-    int64_t size = (int64_t)dev->group[K_group_sums_once];
-    TRY(ocl_scratch(dev, be_floats(places * size * (together(dev) + 1) * dev->columns)));
-    return OCL_RUN(dev, K_group_sums_once, places * size, VEC(a->db), VEC(a->q), VEC(a->ggamma), VEC(a->gbeta),
-                   MAT(a->go), GATE(a), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), SCRATCH(dev, 0), U32(n),
-                   U32(d), U32(groups), U32(rows_each(n, size)), F32(a->eps), F32(a->lambda));
-}
-
-fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = (groups + 1) * d;
-    TRY(ocl_need(dev, K_group_sums_once));
-    int64_t places = places_of(dev, groups, d);
-    if (are_few(dev, K_group_sums_once, n, places))
-        return sums_once(dev, a);
-    ocl_blocks blocks = ocl_cut(n, width);
-    TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
-    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * places, SCRATCH(dev, 0), MAT(a->go), GATE(a), MAT(a->h),
-                MAT(a->s), VEC(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_across(dev, d), VEC(a->db), VEC(a->q), VEC(a->ggamma),
-                   VEC(a->gbeta), VEC(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count), F32(a->eps),
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(dev, groups, d);
+    int64_t size = (int64_t)dev->group_size[K_group_sums_once];
+    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(items * size, dev->vec))));
+    return OCL_RUN(dev, K_group_sums_once, items * size, VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
+                   VECTOR(a->gbeta), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
+                   SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(rows_per_item(n, size)), F32(a->eps),
                    F32(a->lambda));
 }
 
-/* Items that share a row: a power of two, at most the work-group. */
-static int64_t team_of(const ocl_device *dev, int64_t d) {
-    int64_t team = 1, most = (int64_t)dev->group[K_group_backward_rows];
-    while (team < most && team < ocl_across(dev, d))
-        team *= 2;
-    return team;
+/* q_gj = lambda sum_v go_vj (t_vgj - mean_gj), db_j = lambda sum_v go_vj; ggamma += r q, gbeta += db. */
+fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = WS_GROUP_SUMS_BLOCKS(1, groups, d);
+    TRY(ocl_require(dev, K_group_sums_once));
+    int64_t items = sum_items(dev, groups, d);
+    if (fits_one_launch(dev, K_group_sums_once, n, items))
+        return sums_once(dev, a);
+    ocl_blocks blocks = ocl_split(n, width);
+    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS_BLOCKS(blocks.count, groups, d))));
+    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->go), ACT_OUTPUT(a), MAT(a->h),
+                MAT(a->s), VECTOR(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
+    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_vecs(dev, d), VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
+                   VECTOR(a->gbeta), VECTOR(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count),
+                   F32(a->eps), F32(a->lambda));
 }
 
-/* Scratch: the rooms of the work-groups, then their sums of gz (G each). */
+/* Work-items that share a row: a power of two, at most the work-group. */
+static int64_t items_per_row(const ocl_device *dev, int64_t d) {
+    int64_t items = 1, max_items = (int64_t)dev->group_size[K_group_backward_rows];
+    while (items < max_items && items < ocl_vecs(dev, d))
+        items *= 2;
+    return items;
+}
+
+/* gz = softmax backward of ds, gh = go + s dt + gz u (head of the kernel); gc += sum_v gz_v.
+ * Scratch: the workspaces of the work-groups, then the sum of gz of each, G floats. */
 fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
-    TRY(ocl_need(dev, K_group_backward_rows));
-    int64_t size = (int64_t)dev->group[K_group_backward_rows];
-    int64_t each = dev->columns == 16 ? 3 * d + size : 2 * size + 1;
-    int64_t room = (4 * groups + 1) * padded(dev, d) + each * padded(dev, groups);
-    ocl_blocks blocks = ocl_cut_rows(dev, n, room);
-    int64_t sums = blocks.count * room;
+    TRY(ocl_require(dev, K_group_backward_rows));
+    int64_t size = (int64_t)dev->group_size[K_group_backward_rows];
+    int64_t workspace =
+        WS_GROUP_BACKWARD_ROWS(1, groups, d, PADDED(d, dev->vec), PADDED(groups, dev->vec), size, dev->vec);
+    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
+    int64_t sums = blocks.count * workspace;
     TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
-    TRY(OCL_RUN(dev, K_group_backward_rows, items_of(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),
-                SCRATCH(dev, sums), MAT(a->go), GATE(a), MAT(a->h), MAT(a->s), VEC(a->mean), VEC(a->var), VEC(a->gamma),
-                VEC(a->u), VEC(a->db), VEC(a->q), SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(blocks.rows),
-                U32(team_of(dev, d)), F32(a->eps), F32(a->lambda)));
-    return a->gc.buf ? ocl_combine(dev, a->gc, (be_mat){0}, sums, groups, blocks, true) : FATHOM_OK;
+    TRY(OCL_RUN(dev, K_group_backward_rows, group_items(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),
+                SCRATCH(dev, sums), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
+                VECTOR(a->gamma), VECTOR(a->u), VECTOR(a->db), VECTOR(a->q), SCRATCH(dev, 0), U32(n), U32(d),
+                U32(groups), U32(blocks.rows), U32(items_per_row(dev, d)), F32(a->eps), F32(a->lambda)));
+    return a->gc.buf ? ocl_combine_blocks(dev, a->gc, (be_mat){0}, sums, groups, blocks, true) : FATHOM_OK;
 }

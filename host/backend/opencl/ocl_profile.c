@@ -1,33 +1,27 @@
-/* ocl_profile.c - seconds per operation: from the device's events, or, where
- * its timers are nonsense (rusticl says 1 ns for everything), from the host's clock
- * with a wait before and after each operation. */
-#include <time.h>
+/* ocl_profile.c - seconds per operation: from profiling events, or, where the timers of
+ * the device are unusable (rusticl reports 1 ns for everything), from the host clock
+ * with clFinish before and after each operation. */
 
 #include "backend/opencl/ocl.h"
+#include "core/clock.h"
 
-double ocl_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-fathom_status ocl_begin(ocl_device *dev, be_op op) {
+fathom_status ocl_begin_op(ocl_device *dev, be_op op) {
     dev->op = op;
     if (!dev->profile)
         return FATHOM_OK;
     dev->time[op].calls++;
     if (dev->host_clock) {
         CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
-        dev->op_start = ocl_now();
+        dev->op_start = clock_seconds();
     }
     return FATHOM_OK;
 }
 
-fathom_status ocl_end(ocl_device *dev, fathom_status status) {
+fathom_status ocl_end_op(ocl_device *dev, fathom_status status) {
     if (status != FATHOM_OK || !dev->profile || !dev->host_clock)
         return status;
     CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
-    dev->time[dev->op].seconds += ocl_now() - dev->op_start;
+    dev->time[dev->op].seconds += clock_seconds() - dev->op_start;
     return FATHOM_OK;
 }
 
@@ -40,7 +34,7 @@ static cl_int event_seconds(cl_event event, double *seconds) {
     return code;
 }
 
-fathom_status ocl_collect(ocl_device *dev) {
+fathom_status ocl_collect_events(ocl_device *dev) {
     cl_int first = CL_SUCCESS;
     for (int i = 0; i < dev->timers; i++) {
         double seconds;
@@ -56,7 +50,7 @@ fathom_status ocl_collect(ocl_device *dev) {
     return FATHOM_OK;
 }
 
-void ocl_profile_drop(ocl_device *dev) {
+void ocl_release_events(ocl_device *dev) {
     for (int i = 0; i < dev->timers; i++)
         clReleaseEvent(dev->timer[i].event);
     dev->timers = 0;
@@ -67,8 +61,8 @@ void ocl_profile(void *state, be_op op, be_op_time *time) {
     *time = dev->time[op];
 }
 
-/* Writing 1 MiB takes any device longer than 200 ns and less than ten seconds. */
-fathom_status ocl_profile_open(ocl_device *dev) {
+/* Any device takes between 200 ns and 10 s to fill 1 MiB; other times mean that its timers are unusable. */
+fathom_status ocl_open_profile(ocl_device *dev) {
     const cl_uint zero = 0;
     const size_t bytes = 1 << 20;
     double seconds = 0.0;

@@ -1,7 +1,7 @@
-/* ocl_program.c - kernels are built when they are first needed, one .cl file at
- * a time. The text is embedded (cl/embed.cmake), or read from $FATHOM_CL_DIR while
- * editing. A build log names the true file and line: each part starts with #line,
- * and its own #include lines, already satisfied by the parts before, are blanked. */
+/* ocl_program.c - builds kernels on first use, one .cl file at a time. The source is embedded
+ * (cl/embed.cmake) or read from $FATHOM_CL_DIR. Build logs show the original file and line:
+ * each part starts with #line, and its own #include lines, satisfied by the parts before it,
+ * are commented out. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,11 @@
 #include "backend/opencl/ocl.h"
 #include "backend/opencl/ocl_sources.h"
 
-/* Work-items in a group, where the device and the kernel allow it; fewer on a CPU, which walks those that have nothing
- * to do as well. */
-#define GROUP 64
-#define GROUP_CPU 32
+/* Work-group size, where device and kernel allow it. Smaller on a CPU, which also loops over idle work-items. */
+#define GROUP_SIZE_GPU 64
+#define GROUP_SIZE_CPU 32
 #define MAX_TEXT (1 << 20)
-#define LONG 0.6 /* processor seconds of building after which the user is told; from a cache 0.15, on busy cores 0.45 */
+#define REPORT_SECONDS 0.6 /* CPU seconds of building before a note; from a cache 0.15, on busy cores 0.45 */
 
 static const char *const headers[] = {"philox.h", "args.h", "common.h"};
 enum { HEADERS = 3, PARTS = HEADERS + 1 };
@@ -42,7 +41,7 @@ const char *ocl_kernel_name(ocl_kernel kernel) { return kernels[kernel].name; }
 
 /* ---- text ---- */
 
-/* A folder that others can write could hand us other people's kernels. */
+/* A folder of another user could contain hostile kernels. */
 static fathom_status check_folder(const char *folder) {
     struct stat info;
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
@@ -58,7 +57,7 @@ static fathom_status read_disk(char **text, const char *folder, const char *name
     fathom_status status = FATHOM_OK;
     TRY(check_folder(folder));
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for: it has no end to seek */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe does not block; seeking fails */
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (fd >= 0 && !file)
         close(fd);
@@ -70,7 +69,7 @@ static fathom_status read_disk(char **text, const char *folder, const char *name
     if (status == FATHOM_OK) {
         int head = snprintf(*text, 64, "#line 1 \"%s\"\n", name);
         if (fread(*text + head, 1, (size_t)size, file) != (size_t)size)
-            status = ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s cannot be read whole", path);
+            status = ocl_host->fail(FATHOM_USAGE, "FATHOM_CL_DIR: %s cannot be read completely", path);
     }
     if (file)
         fclose(file);
@@ -85,7 +84,7 @@ static fathom_status read_embedded(char **text, const char *name) {
             memcpy(*text + head, ocl_source[i].text, ocl_source[i].size);
             return FATHOM_OK;
         }
-    return ocl_host->fail(FATHOM_DEVICE, "the kernels of %s are not in this build", name);
+    return ocl_host->fail(FATHOM_DEVICE, "%s is not embedded in this build", name);
 }
 
 static fathom_status read_part(char **text, const char *name) {
@@ -101,7 +100,7 @@ static fathom_status read_part(char **text, const char *name) {
 
 /* ---- building ---- */
 
-/* The sentence has room for the start of the log, where the first error stands. */
+/* The message includes the log from its first error on, truncated. */
 static fathom_status build_failure(ocl_device *dev, const char *name, cl_program program, cl_int code) {
     char *log = NULL;
     size_t size = 0;
@@ -113,9 +112,8 @@ static fathom_status build_failure(ocl_device *dev, const char *name, cl_program
     const char *error = strstr(log, "error");
     while (error && error > log && error[-1] != '\n')
         error--;
-    fathom_status status =
-        ocl_host->fail(FATHOM_DEVICE, "clBuildProgram(%s): %s (%d) on %s; the device's log says:\n%.1400s", name,
-                       ocl_code_name(code), (int)code, dev->name, error ? error : log);
+    fathom_status status = ocl_host->fail(FATHOM_DEVICE, "clBuildProgram(%s): %s (%d) on %s; build log:\n%.1400s", name,
+                                          ocl_code_name(code), (int)code, dev->name, error ? error : log);
     ocl_host->free(log);
     return status;
 }
@@ -132,12 +130,12 @@ static fathom_status build(ocl_device *dev, ocl_file file) {
     }
     program = clCreateProgramWithSource(dev->context, PARTS, parts, NULL, &code);
     CL_TRY_OUT(dev, "clCreateProgramWithSource", file_names[file], code);
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DCOLUMNS=%d", dev->columns);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DVEC=%d", dev->vec);
     clock_t start = clock();
     code = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
     double before = dev->build_seconds;
     dev->build_seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
-    if (before <= LONG && dev->build_seconds > LONG && dev->compiling)
+    if (before <= REPORT_SECONDS && dev->build_seconds > REPORT_SECONDS && dev->compiling)
         dev->compiling(dev->name, BE_COMPILES_KERNELS);
     if (code != CL_SUCCESS) {
         status = build_failure(dev, file_names[file], program, code);
@@ -154,22 +152,23 @@ out:
     return status;
 }
 
-/* Powers of two only: reductions halve the group. */
-static fathom_status choose_group(ocl_device *dev, ocl_kernel kernel) {
-    size_t most = 0, usual = dev->columns == 16 ? GROUP_CPU : GROUP;
-    size_t group = dev->tuning.group > 0 ? (size_t)dev->tuning.group : usual;
+/* A power of two: reductions halve the work-group. */
+static fathom_status choose_group_size(ocl_device *dev, ocl_kernel kernel) {
+    size_t max_size = 0, preferred = dev->vec == VEC_CPU ? GROUP_SIZE_CPU : GROUP_SIZE_GPU;
+    size_t group_size = dev->tuning.group > 0 ? (size_t)dev->tuning.group : preferred;
     CL_TRY(dev, "clGetKernelWorkGroupInfo", kernels[kernel].name,
-           clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
-    while (group > 1 && (group > most || group > dev->max_group))
-        group /= 2;
-    dev->group[kernel] = group;
+           clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_size, &max_size,
+                                    NULL));
+    while (group_size > 1 && (group_size > max_size || group_size > dev->max_group_size))
+        group_size /= 2;
+    dev->group_size[kernel] = group_size;
     return FATHOM_OK;
 }
 
-fathom_status ocl_need(ocl_device *dev, ocl_kernel kernel) {
+fathom_status ocl_require(ocl_device *dev, ocl_kernel kernel) {
     ocl_file file = kernels[kernel].file;
     cl_int code;
-    if (dev->group[kernel])
+    if (dev->group_size[kernel])
         return FATHOM_OK;
     if (!dev->program[file])
         TRY(build(dev, file));
@@ -179,5 +178,5 @@ fathom_status ocl_need(ocl_device *dev, ocl_kernel kernel) {
             dev->kernel[kernel] = NULL;
         CL_TRY(dev, "clCreateKernel", kernels[kernel].name, code);
     }
-    return choose_group(dev, kernel);
+    return choose_group_size(dev, kernel);
 }

@@ -1,5 +1,5 @@
 /* cpu_attention.c - the edge operations of GAT. Row v of the graph holds v's
- * neighbours u; edge values are kept by entry id. */
+ * neighbours u; edge values are indexed by entry id. */
 #include "backend/cpu/loops/loops.h"
 
 INLINE float dot(const float *x, const float *y, int64_t d) {
@@ -9,15 +9,15 @@ INLINE float dot(const float *x, const float *y, int64_t d) {
     return vf_sum(sum);
 }
 
-/* x > 0 ? x : slope x, without a jump that depends on x. */
-INLINE float leaky(float x, float slope) {
+/* x > 0 ? x : slope x, without a branch on x. */
+INLINE float leaky_relu(float x, float slope) {
     float y = slope * x, larger = x > y ? x : y, smaller = x > y ? y : x;
     return slope <= 1.0f ? larger : smaller;
 }
 
-INLINE int64_t entry_id(const be_csr *a, int64_t e) { return a->eid.buf ? int_data(a->eid)[e] : e; }
+INLINE int64_t entry_id(const be_csr *a, int64_t e) { return a->eids.buf ? int_data(a->eids)[e] : e; }
 
-/* VW nodes at a time, lanes are nodes; `count` of them are there. */
+/* `count` <= VW nodes from v; lanes are nodes. */
 INLINE void scores_tile(const be_gat_scores_args *a, int64_t v, const int count) {
     int64_t d = a->z.cols;
     const float *src = data(a->a_src), *dst = data(a->a_dst);
@@ -30,13 +30,13 @@ INLINE void scores_tile(const be_gat_scores_args *a, int64_t v, const int count)
             t += dst[i * VW + j] * column[j];
         }
     }
-    vf_put(data(a->s) + v, s, count);
-    vf_put(data(a->t) + v, t, count);
+    vf_store_part(data(a->s) + v, s, count);
+    vf_store_part(data(a->t) + v, t, count);
 }
 
-NO_SCRATCH(gat_scores)
-OP(gat_scores) {
-    span rows = row_share(team, a->z.rows);
+CPU_NO_SCRATCH(gat_scores)
+CPU_OP(gat_scores) {
+    range rows = row_partition(ctx, a->z.rows);
     int64_t v = rows.begin;
     for (; v + VW <= rows.end; v += VW)
         scores_tile(a, v, VW);
@@ -50,82 +50,82 @@ INLINE void exp2_all(float *e, int64_t count) {
         vf_row_set(e, count, i, vf_exp2(vf_row(e, count, i)));
 }
 
-/* Windows of rows: first the scores less the row's largest, row by row; then all powers of the window side by side;
- * then every row over its sum. `score`: by entry. */
-static void softmax_window(const be_gat_softmax_args *a, float *score, span rows) {
-    const int64_t *ptr = csr_ptr(&a->a);
-    const int32_t *idx = csr_idx(&a->a), *order = int_data(a->a.order), *id = int_data(a->a.eid);
+/* Softmax of a window of rows: scores minus the row maximum, then 2^x over all entries of the window in vectors, then
+ * each row divided by its sum. `score` is indexed by entry. */
+static void softmax_window(const be_gat_softmax_args *a, float *score, range rows) {
+    const int64_t *indptr = csr_indptr(&a->a);
+    const int32_t *indices = csr_indices(&a->a), *order = csr_order(&a->a), *id = int_data(a->a.eids);
     const float *s = data(a->s), *t = data(a->t);
     float *alpha = data(a->alpha), slope = a->slope;
     for (int64_t p = rows.begin; p < rows.end; p++) {
-        int64_t v = order[p], end = ptr[v + 1];
+        int64_t v = order ? order[p] : p, end = indptr[v + 1];
         float largest = -INFINITY, own = t[v];
-        for (int64_t e = ptr[v]; e < end; e++) {
-            float x = leaky(s[idx[e]] + own, slope);
+        for (int64_t e = indptr[v]; e < end; e++) {
+            float x = leaky_relu(s[indices[e]] + own, slope);
             score[e] = x;
             largest = x > largest ? x : largest;
         }
-        for (int64_t e = ptr[v]; e < end; e++)
+        for (int64_t e = indptr[v]; e < end; e++)
             score[e] = LOG2E * (score[e] - largest);
     }
-    exp2_all(score + ptr[rows.begin], ptr[rows.end] - ptr[rows.begin]);
+    exp2_all(score + indptr[rows.begin], indptr[rows.end] - indptr[rows.begin]);
     for (int64_t p = rows.begin; p < rows.end; p++) {
-        int64_t v = order[p], end = ptr[v + 1];
+        int64_t v = order ? order[p] : p, end = indptr[v + 1];
         float sum = 0.0f;
-        for (int64_t e = ptr[v]; e < end; e++)
+        for (int64_t e = indptr[v]; e < end; e++)
             sum += score[e];
         float over = 1.0f / sum;
-        for (int64_t e = ptr[v]; e < end; e++)
+        for (int64_t e = indptr[v]; e < end; e++)
             alpha[id ? id[e] : e] = score[e] * over;
     }
 }
 
-SCRATCH(gat_softmax) {
+CPU_SCRATCH(gat_softmax) {
     (void)threads;
     return floats_bytes(a->a.nnz);
 }
-OP(gat_softmax) {
-    span windows = csr_windows(team, &a->a);
+CPU_OP(gat_softmax) {
+    range windows = window_partition(ctx, &a->a);
     for (int64_t w = windows.begin; w < windows.end; w++) {
-        int64_t end = (w + 1) * BE_ORDER;
-        softmax_window(a, (float *)(void *)team->scratch, (span){w * BE_ORDER, end < a->a.rows ? end : a->a.rows});
+        int64_t end = (w + 1) * CPU_WINDOW;
+        softmax_window(a, (float *)(void *)ctx->scratch, (range){w * CPU_WINDOW, end < a->a.rows ? end : a->a.rows});
     }
 }
 
-typedef struct edges_view { /* what the loops over entries need, out of the arguments */
-    const int64_t *ptr;
-    const int32_t *idx, *order, *id; /* id: NULL when entries are their own */
-    const float *s, *t, *alpha, *kept, *gy, *z;
-    float *ge, *gt, mask[2], slope[2]; /* by a truth, where a jump would be guessed wrong half of the time */
+typedef struct edges_view { /* the arguments as pointers */
+    const int64_t *indptr;
+    const int32_t *indices, *order, *id; /* id: NULL: entry e has id e */
+    const float *s, *t, *alpha, *alpha_dropped, *gy, *z;
+    float *ge, *gt, mask[2], slope[2]; /* indexed by a bool: a branch would mispredict half the time */
     int64_t ldgy, ldz, d;
 } edges_view;
 
-/* q_vu = mask_vu <gy_v, z_u> into ge for the entries of row v; returns their mean under alpha. `width`: 1 when a row is
- * at most one vector, which is then loaded once; else 0. */
+/* q_vu = mask_vu <gy_v, z_u> into ge for the entries of row v; returns their mean weighted by alpha. `width`: 1 if a
+ * row is at most one vector, which is then loaded once; else 0. */
 INLINE float edge_products(const edges_view *w, int64_t v, const int width) {
     const float *gy = w->gy + v * w->ldgy;
     vf held = width == 1 ? vf_load_n(gy, (int)w->d) : (vf){0};
     float mean = 0.0f;
-    for (int64_t e = w->ptr[v], end = w->ptr[v + 1]; e < end; e++) {
+    for (int64_t e = w->indptr[v], end = w->indptr[v + 1]; e < end; e++) {
         int64_t id = w->id ? w->id[e] : e;
-        const float *z = w->z + w->idx[e] * w->ldz;
+        const float *z = w->z + w->indices[e] * w->ldz;
         float q = width == 1 ? vf_sum(held * vf_load_n(z, (int)w->d)) : dot(gy, z, w->d);
-        if (w->kept)
-            q *= w->mask[w->kept[id] != 0.0f];
+        if (w->alpha_dropped)
+            q *= w->mask[w->alpha_dropped[id] != 0.0f];
         w->ge[id] = q;
         mean += w->alpha[id] * q;
     }
     return mean;
 }
 
-/* The view is a copy: it stays in registers. */
-INLINE void edge_sweep(const edges_view w, span rows, const int width) {
+/* The view is passed by value, so that it stays in registers. */
+INLINE void edge_sweep(const edges_view w, range rows, const int width) {
     for (int64_t p = rows.begin; p < rows.end; p++) {
-        int64_t v = w.order[p];
+        int64_t v = w.order ? w.order[p] : p;
         float mean = edge_products(&w, v, width), sum = 0.0f, own = w.t[v];
-        for (int64_t e = w.ptr[v], end = w.ptr[v + 1]; e < end; e++) {
+        for (int64_t e = w.indptr[v], end = w.indptr[v + 1]; e < end; e++) {
             int64_t id = w.id ? w.id[e] : e;
-            float ge = w.alpha[id] * (w.ge[id] - mean) * w.slope[w.s[w.idx[e]] + own > 0.0f];
+            float ge = w.alpha[id] * (w.ge[id] - mean) * w.slope[w.s[w.indices[e]] + own > 0.0f];
             w.ge[id] = ge;
             sum += ge;
         }
@@ -133,16 +133,16 @@ INLINE void edge_sweep(const edges_view w, span rows, const int width) {
     }
 }
 
-NO_SCRATCH(gat_backward_edges)
-OP(gat_backward_edges) {
-    const edges_view w = {.ptr = csr_ptr(&a->a),
-                          .idx = csr_idx(&a->a),
-                          .order = int_data(a->a.order),
-                          .id = int_data(a->a.eid),
+CPU_NO_SCRATCH(gat_backward_edges)
+CPU_OP(gat_backward_edges) {
+    const edges_view w = {.indptr = csr_indptr(&a->a),
+                          .indices = csr_indices(&a->a),
+                          .order = csr_order(&a->a),
+                          .id = int_data(a->a.eids),
                           .s = data(a->s),
                           .t = data(a->t),
                           .alpha = data(a->alpha),
-                          .kept = data(a->kept),
+                          .alpha_dropped = data(a->alpha_dropped),
                           .gy = data(a->gy),
                           .z = data(a->z),
                           .ge = data(a->ge),
@@ -153,36 +153,36 @@ OP(gat_backward_edges) {
                           .ldz = a->z.ld,
                           .d = a->z.cols};
     if (w.d <= VW)
-        edge_sweep(w, csr_share(team, &a->a), 1);
+        edge_sweep(w, csr_partition(ctx, &a->a), 1);
     else
-        edge_sweep(w, csr_share(team, &a->a), 0);
+        edge_sweep(w, csr_partition(ctx, &a->a), 0);
 }
 
-NO_SCRATCH(gat_edge_sums)
-OP(gat_edge_sums) {
-    const int64_t *ptr = csr_ptr(&a->at);
+CPU_NO_SCRATCH(gat_edge_sums)
+CPU_OP(gat_edge_sums) {
+    const int64_t *indptr = csr_indptr(&a->at);
     const float *ge = data(a->ge);
-    span rows = csr_share(team, &a->at);
+    range rows = csr_partition(ctx, &a->at);
     for (int64_t u = rows.begin; u < rows.end; u++) {
         float sum = 0.0f;
-        for (int64_t e = ptr[u]; e < ptr[u + 1]; e++)
+        for (int64_t e = indptr[u]; e < indptr[u + 1]; e++)
             sum += ge[entry_id(&a->at, e)];
         data(a->gs)[u] = sum;
     }
 }
 
-SCRATCH(gat_backward_scores) {
+CPU_SCRATCH(gat_backward_scores) {
     (void)threads;
     return floats_bytes(2 * block_count(a->z.rows) * a->z.cols);
 }
-OP(gat_backward_scores) {
-    char *scratch = team->scratch;
+CPU_OP(gat_backward_scores) {
+    char *scratch = ctx->scratch;
     int64_t n = a->z.rows, d = a->z.cols, blocks = block_count(n);
-    float *partial = take(&scratch, 2 * blocks * d); /* of ga_src and ga_dst, by block */
+    float *partial = take_floats(&scratch, 2 * blocks * d); /* of ga_src and ga_dst, by block */
     const float *src = data(a->a_src), *dst = data(a->a_dst), *gs = data(a->gs), *gt = data(a->gt);
-    span mine = share(team, blocks);
+    range mine = partition(ctx, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
-        span rows = block_span(n, b);
+        range rows = block_range(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
             vf sum_src = {0}, sum_dst = {0}, by_src = vf_row(src, d, i), by_dst = vf_row(dst, d, i);
             for (int64_t v = rows.begin; v < rows.end; v++) {
@@ -196,7 +196,7 @@ OP(gat_backward_scores) {
             vf_row_set(partial + (2 * b + 1) * d, d, i, sum_dst);
         }
     }
-    cpu_barrier(team);
-    add_sums(team, data(a->ga_src), partial, blocks, 2 * d, d);
-    add_sums(team, data(a->ga_dst), partial + d, blocks, 2 * d, d);
+    cpu_barrier(ctx);
+    add_sums(ctx, data(a->ga_src), partial, blocks, 2 * d, d);
+    add_sums(ctx, data(a->ga_dst), partial + d, blocks, 2 * d, d);
 }

@@ -1,25 +1,25 @@
 /* cpu_group.c - differentiable group normalisation without the n x G x d array:
- * t_vgj = S_vg H_vj lives in registers. Lanes are nodes v where a sum runs over
+ * t_vgj = S_vg H_vj stays in registers. Lanes are nodes v where a sum runs over
  * columns, else columns j. Formulas: operations.h; the backward pass is
  * cpu_group_backward.c. */
 #include "backend/cpu/loops/group.h"
 
 /* ---- S = softmax(H u' + c): lanes are nodes ---- */
 
-/* VW nodes at a time: columns of h, then the logits of every group. */
+/* Scratch per thread in vectors over VW nodes: columns of h, then the logits of every group. */
 INLINE int64_t assign_vectors(const be_group_assign_args *a) { return a->h.cols + a->u.rows; }
 
-/* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g; with the first ones VW rows of y from v are asked
- * for. */
-INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, rows_ahead y, int64_t v, int64_t d,
+/* logit[g + c] = c_g + sum_j u_gj h_j for `count` groups from g; the first tile prefetches VW rows of y from
+ * row v. */
+INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, prefetch_hint y, int64_t v, int64_t d,
                         int64_t g, const int count) {
-    vf sum[GROUPS];
+    vf sum[GROUPS_PER_TILE];
     const float *u = data(a->u) + g * d, *bias = data(a->c);
     for (int c = 0; c < count; c++)
         sum[c] = vf_set(bias ? bias[g + c] : 0.0f);
     for (int64_t j = 0; j < d; j++) {
         if (g == 0)
-            ask_for(y, v, j * VW);
+            prefetch_row(y, v, j * VW);
         for (int c = 0; c < count; c++)
             sum[c] += u[c * d + j] * h[j];
     }
@@ -27,13 +27,13 @@ INLINE void logits_tile(vf *logit, const vf *h, const be_group_assign_args *a, r
         logit[g + c] = sum[c];
 }
 
-/* In place; VW rows of `later` from v are asked for. */
-INLINE void softmax_lanes(vf *s, rows_ahead later, int64_t v, int64_t groups) {
+/* Softmax over groups, in place; prefetches VW rows of `later` from row v. */
+INLINE void softmax_lanes(vf *s, prefetch_hint later, int64_t v, int64_t groups) {
     vf largest = s[0], sum = {0};
     for (int64_t g = 1; g < groups; g++)
         largest = vf_max(s[g], largest);
     for (int64_t g = 0; g < groups; g++) {
-        ask_for(later, v, g * VW);
+        prefetch_row(later, v, g * VW);
         s[g] = vf_exp(s[g] - largest);
         sum += s[g];
     }
@@ -42,20 +42,20 @@ INLINE void softmax_lanes(vf *s, rows_ahead later, int64_t v, int64_t groups) {
         s[g] *= scale;
 }
 
-INLINE void assign_tile(const be_group_assign_args *a, rows_ahead y, rows_ahead later, vf *h, vf *s, int64_t v,
+INLINE void assign_tile(const be_group_assign_args *a, prefetch_hint y, prefetch_hint later, vf *h, vf *s, int64_t v,
                         const int count, int64_t d, int64_t groups) {
     vf_load_columns(h, row(a->h, v), a->h.ld, count, d);
     for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-        if (group_tile(groups, g) == GROUPS)
-            logits_tile(s, h, a, y, v, d, g, GROUPS);
+        if (group_tile(groups, g) == GROUPS_PER_TILE)
+            logits_tile(s, h, a, y, v, d, g, GROUPS_PER_TILE);
         else
             logits_tile(s, h, a, y, v, d, g, 1);
     softmax_lanes(s, later, v, groups);
     vf_store_columns(s, row(a->s, v), a->s.ld, count, groups);
 }
 
-INLINE void assign_sweep(const be_group_assign_args *a, rows_ahead y, rows_ahead later, vf *h, span rows, int64_t d,
-                         int64_t groups) {
+INLINE void assign_sweep(const be_group_assign_args *a, prefetch_hint y, prefetch_hint later, vf *h, range rows,
+                         int64_t d, int64_t groups) {
     int64_t v = rows.begin;
     for (; v + VW <= rows.end; v += VW)
         assign_tile(a, y, later, h, h + d, v, VW, d, groups);
@@ -63,31 +63,30 @@ INLINE void assign_sweep(const be_group_assign_args *a, rows_ahead y, rows_ahead
         assign_tile(a, y, later, h, h + d, v, (int)(rows.end - v), d, groups);
 }
 
-SCRATCH(group_assign) { return (size_t)threads * floats_bytes(assign_vectors(a) * VW); }
-OP(group_assign) {
-    rows_ahead y = ahead_of(soon(team, BE_OP_group_apply)->args.group_apply.y);
-    rows_ahead later = ahead_of(soon(team, BE_OP_group_assign)->args.group_assign.s);
-    vf *vectors = (vf *)(void *)own_piece(team, 0, floats_bytes(assign_vectors(a) * VW));
-    WITH_SHAPE(a->h.cols, a->u.rows, assign_sweep, a, y, later, vectors, row_share(team, a->h.rows));
+CPU_SCRATCH(group_assign) { return (size_t)threads * floats_bytes(assign_vectors(a) * VW); }
+CPU_OP(group_assign) {
+    prefetch_hint y = ctx->hint[CPU_HINT_H], later = ctx->hint[CPU_HINT_S];
+    vf *vectors = (vf *)(void *)thread_scratch(ctx, 0, floats_bytes(assign_vectors(a) * VW));
+    WITH_SHAPE(a->h.cols, a->u.rows, assign_sweep, a, y, later, vectors, row_partition(ctx, a->h.rows));
 }
 
 /* ---- statistics of t ---- */
 
-/* `count` groups from g, vector i of the columns, over the rows of one block: mean and centred sum, in one sweep about
- * the block's first row f: with e = t - f, mean = f + sum e / m and M2 = sum e^2 - (sum e)^2 / m. The first row is one
- * of the m, so (mean - f)^2 <= M2 and the difference loses at most the factor m + 1 of its digits, whatever the mean.
- * With the first groups the same rows of `z` are asked for. */
-INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, rows_ahead z, span rows, int64_t g, int64_t i,
-                       const int count, int64_t d) {
+/* `count` groups from g, vector i of the columns, over the rows of one block: mean and centred sum, in one pass shifted
+ * by the block's first row f: with e = t - f, mean = f + sum e / m and M2 = sum e^2 - (sum e)^2 / m. The first row is
+ * one of the m, so (mean - f)^2 <= M2 and the difference loses at most the factor m + 1 of its digits, whatever the
+ * mean. The first tile prefetches the same rows of `z`. */
+INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, prefetch_hint z, range rows, int64_t g,
+                       int64_t i, const int count, int64_t d) {
     int part = vf_part(d, i);
-    vf sum[GROUPS] = {{0}}, squares[GROUPS] = {{0}}, first[GROUPS];
+    vf sum[GROUPS_PER_TILE] = {{0}}, squares[GROUPS_PER_TILE] = {{0}}, first[GROUPS_PER_TILE];
     const float *x = row(h, rows.begin) + i * VW, *w = row(s, rows.begin) + g;
     for (int c = 0; c < count; c++)
         first[c] = w[c] * (STATS_UNIT * vf_load_n(x, part));
     for (int64_t v = rows.begin; v < rows.end; v++, x += h.ld, w += s.ld) {
         vf here = STATS_UNIT * vf_load_n(x, part);
         if (g == 0)
-            ask_for(z, v, i * VW);
+            prefetch_row(z, v, i * VW);
         for (int c = 0; c < count; c++) {
             vf e = w[c] * here - first[c];
             sum[c] += e;
@@ -97,44 +96,44 @@ INLINE void stats_tile(float *mean, float *square, be_mat s, be_mat h, rows_ahea
     float over = 1.0f / (float)(rows.end - rows.begin);
     for (int c = 0; c < count; c++) {
         vf shift = sum[c] * over;
-        vf_put(mean + (g + c) * d + i * VW, first[c] + shift, part);
-        vf_put(square + (g + c) * d + i * VW, vf_max(vf_set(0.0f), squares[c] - shift * sum[c]), part);
+        vf_store_part(mean + (g + c) * d + i * VW, first[c] + shift, part);
+        vf_store_part(square + (g + c) * d + i * VW, vf_max(vf_set(0.0f), squares[c] - shift * sum[c]), part);
     }
 }
 
-INLINE void stats_sweep(const be_group_stats_args *a, rows_ahead z, float *partial, span blocks, int64_t d,
+INLINE void stats_sweep(const be_group_stats_args *a, prefetch_hint z, float *partial, range blocks, int64_t d,
                         int64_t groups) {
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
         float *mean = partial + 2 * b * groups * d, *square = mean + groups * d;
-        span rows = block_span(a->h.rows, b);
+        range rows = block_range(a->h.rows, b);
         for (int64_t i = 0; i < vf_count(d); i++)
             for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-                if (group_tile(groups, g) == GROUPS)
-                    stats_tile(mean, square, a->s, a->h, z, rows, g, i, GROUPS, d);
+                if (group_tile(groups, g) == GROUPS_PER_TILE)
+                    stats_tile(mean, square, a->s, a->h, z, rows, g, i, GROUPS_PER_TILE, d);
                 else
                     stats_tile(mean, square, a->s, a->h, z, rows, g, i, 1, d);
     }
 }
 
-SCRATCH(group_stats) {
+CPU_SCRATCH(group_stats) {
     (void)threads;
     return floats_bytes(2 * block_count(a->h.rows) * a->s.cols * a->h.cols);
 }
-OP(group_stats) {
+CPU_OP(group_stats) {
     int64_t n = a->h.rows, size = a->s.cols * a->h.cols;
-    float *partial = (float *)(void *)team->scratch; /* mean, then centred sum, of each block */
-    rows_ahead z = ahead_of(soon(team, BE_OP_group_assign)->args.group_assign.h);
-    WITH_SHAPE(a->h.cols, a->s.cols, stats_sweep, a, z, partial, share(team, block_count(n)));
-    cpu_barrier(team);
+    float *partial = (float *)(void *)ctx->scratch; /* mean, then centred sum, of each block */
+    prefetch_hint z = ctx->hint[CPU_HINT_H];
+    WITH_SHAPE(a->h.cols, a->s.cols, stats_sweep, a, z, partial, partition(ctx, block_count(n)));
+    cpu_barrier(ctx);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
-    combine_stats(team, &out, partial, partial + size, n, 2 * size, size);
+    combine_stats(ctx, &out, partial, partial + size, n, 2 * size, size);
 }
 
 /* ---- out = H (1 + lambda S A) + lambda b ---- */
 
 INLINE size_t apply_each(const be_group_apply_args *a) { return floats_bytes((a->s.cols + 1) * a->h.cols); }
 
-typedef struct apply_view { /* what the loop needs, out of the arguments */
+typedef struct apply_view { /* the arguments as pointers */
     const float *h, *s, *slope, *shift;
     float *y;
     int64_t ldh, lds, ldy;
@@ -158,12 +157,12 @@ INLINE void apply_tile(const apply_view *a, int64_t v, int64_t i, const int coun
     vf b = vf_load_n(a->shift + i * VW, part), least = vf_set(a->relu ? 0.0f : -INFINITY);
     for (int c = 0; c < count; c++) {
         vf out = vf_load_n(a->h + (v + c) * a->ldh + i * VW, part) * factor[c] + b;
-        vf_put(a->y + (v + c) * a->ldy + i * VW, vf_max(least, out), part); /* NaN is kept: it must be seen */
+        vf_store_part(a->y + (v + c) * a->ldy + i * VW, vf_max(least, out), part); /* NaN stays NaN */
     }
 }
 
-/* The view is a copy: it stays in registers. */
-INLINE void apply_sweep(const apply_view a, span rows, int64_t d, int64_t groups) {
+/* The view is passed by value, so that it stays in registers. */
+INLINE void apply_sweep(const apply_view a, range rows, int64_t d, int64_t groups) {
     for (int64_t i = 0; i < vf_count(d); i++) {
         int64_t v = rows.begin;
         for (; v + 4 <= rows.end; v += 4)
@@ -173,12 +172,12 @@ INLINE void apply_sweep(const apply_view a, span rows, int64_t d, int64_t groups
     }
 }
 
-SCRATCH(group_apply) { return (size_t)threads * apply_each(a); }
-OP(group_apply) {
+CPU_SCRATCH(group_apply) { return (size_t)threads * apply_each(a); }
+CPU_OP(group_apply) {
     int64_t d = a->h.cols, groups = a->s.cols;
     const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *beta = data(a->beta);
-    char *piece = own_piece(team, 0, apply_each(a));
-    float *slope = take(&piece, (groups + 1) * d), *shift = slope + groups * d;
+    char *scratch = thread_scratch(ctx, 0, apply_each(a));
+    float *slope = take_floats(&scratch, (groups + 1) * d), *shift = slope + groups * d;
     for (int64_t j = 0; j < d; j++) {
         double b = 0.0;
         for (int64_t i = j; i < groups * d; i += d) {
@@ -188,9 +187,9 @@ OP(group_apply) {
         }
         shift[j] = (float)((double)a->lambda * b);
     }
-    span rows = row_share(team, a->h.rows);
+    range rows = row_partition(ctx, a->h.rows);
     const apply_view view = {data(a->h), data(a->s), slope, shift, data(a->y), a->h.ld, a->s.ld, a->y.ld, a->act.relu};
     WITH_SHAPE(d, groups, apply_sweep, view, rows);
     if (a->act.drop.rate > 0.0f)
-        drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
+        dropout_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }

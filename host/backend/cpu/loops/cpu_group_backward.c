@@ -1,21 +1,22 @@
-/* cpu_group_backward.c - the two sweeps of the backward pass of group normalisation: sums over rows, then the rows.
+/* cpu_group_backward.c - the two passes of the backward of group normalisation: sums over rows, then the rows.
  * Formulas: operations.h. */
 #include "backend/cpu/loops/group.h"
 
-/* ---- backward, first sweep: db, Q ---- */
+/* ---- first pass: db, q ---- */
 
-/* The gradient that comes in, through the activation where there is one: y is NULL or its output. */
+/* The incoming gradient, masked by the ReLU (and scaled by the dropout) that follows the norm: y is its output or NULL.
+ */
 INLINE vf gradient_at(const float *go, const float *y, int part, float scale) {
     vf gradient = vf_load_n(go, part);
     return y ? vf_where_positive(vf_load_n(y, part), gradient * scale) : gradient;
 }
 
-/* `count` groups from g; with the first ones db, the sum of the gradient alone, behind the q of all groups, and the
- * same rows of `later` are asked for. */
-INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, rows_ahead later, span rows, int64_t g, int64_t i,
-                      const int count, int64_t d, int64_t groups) {
+/* q_g for `count` groups from g. The first tile also sums db, stored after the q of all groups, and prefetches the
+ * same rows of `later`. */
+INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, prefetch_hint later, range rows, int64_t g,
+                      int64_t i, const int count, int64_t d, int64_t groups) {
     int part = vf_part(d, i);
-    vf sum[GROUPS] = {{0}}, middle[GROUPS], db = {0};
+    vf sum[GROUPS_PER_TILE] = {{0}}, middle[GROUPS_PER_TILE], db = {0};
     for (int c = 0; c < count; c++)
         middle[c] = vf_row(data(a->mean) + (g + c) * d, d, i);
     const float *h = row(a->h, rows.begin) + i * VW, *go = row(a->go, rows.begin) + i * VW;
@@ -23,40 +24,40 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, rows_ahead
     for (int64_t v = 0; v < rows.end - rows.begin; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
         vf x = vf_load_n(h, part), gradient = gradient_at(go, y ? y + v * a->y.ld : NULL, part, a->scale);
         if (g == 0)
-            ask_for(later, rows.begin + v, i * VW);
+            prefetch_row(later, rows.begin + v, i * VW);
         for (int c = 0; c < count; c++)
             sum[c] += gradient * (s[c] * x - middle[c]);
         db += gradient;
     }
     for (int c = 0; c < count; c++)
-        vf_put(q + (g + c) * d + i * VW, sum[c], part);
+        vf_store_part(q + (g + c) * d + i * VW, sum[c], part);
     if (g == 0)
-        vf_put(q + groups * d + i * VW, db, part);
+        vf_store_part(q + groups * d + i * VW, db, part);
 }
 
 /* partial: q, then db, of each block */
-INLINE void sums_sweep(const be_group_backward_sums_args *a, rows_ahead later, float *partial, span blocks, int64_t d,
-                       int64_t groups) {
+INLINE void sums_sweep(const be_group_backward_sums_args *a, prefetch_hint later, float *partial, range blocks,
+                       int64_t d, int64_t groups) {
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
         float *p = partial + b * (groups + 1) * d;
-        span rows = block_span(a->h.rows, b);
+        range rows = block_range(a->h.rows, b);
         for (int64_t i = 0; i < vf_count(d); i++)
             for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-                if (group_tile(groups, g) == GROUPS)
-                    sums_tile(p, a, later, rows, g, i, GROUPS, d, groups);
+                if (group_tile(groups, g) == GROUPS_PER_TILE)
+                    sums_tile(p, a, later, rows, g, i, GROUPS_PER_TILE, d, groups);
                 else
                     sums_tile(p, a, later, rows, g, i, 1, d, groups);
     }
 }
 
-/* The sums of the gradient alone over all blocks, for a chunk of columns. */
+/* db over all blocks for one chunk of columns. */
 typedef struct db_sums {
     int64_t chunk;
     double sum[CHUNK];
 } db_sums;
 
-/* What follows from the sums of the blocks for group g and a chunk of columns; db's are made anew only where the chunk
- * is another than before. */
+/* db, q, ggamma and gbeta of group g and one chunk of columns from the sums of the blocks; db is computed once per
+ * chunk. */
 static void sums_finish(const be_group_backward_sums_args *a, db_sums *all, const float *partial, int64_t chunk,
                         int64_t g) {
     double sum[CHUNK];
@@ -76,26 +77,26 @@ static void sums_finish(const be_group_backward_sums_args *a, db_sums *all, cons
     }
 }
 
-SCRATCH(group_backward_sums) {
+CPU_SCRATCH(group_backward_sums) {
     (void)threads;
     return floats_bytes(block_count(a->h.rows) * (a->s.cols + 1) * a->h.cols);
 }
-OP(group_backward_sums) {
+CPU_OP(group_backward_sums) {
     int64_t d = a->h.cols, groups = a->s.cols, blocks = block_count(a->h.rows);
-    float *partial = (float *)(void *)team->scratch;
-    rows_ahead later = ahead_of(soon(team, BE_OP_gat_backward_edges)->args.gat_backward_edges.z);
-    WITH_SHAPE(d, groups, sums_sweep, a, later, partial, share(team, blocks));
-    cpu_barrier(team);
-    span mine = share(team, (d + CHUNK - 1) / CHUNK * groups);
+    float *partial = (float *)(void *)ctx->scratch;
+    prefetch_hint later = ctx->hint[CPU_HINT_H];
+    WITH_SHAPE(d, groups, sums_sweep, a, later, partial, partition(ctx, blocks));
+    cpu_barrier(ctx);
+    range mine = partition(ctx, (d + CHUNK - 1) / CHUNK * groups);
     db_sums all = {.chunk = -1};
     for (int64_t i = mine.begin; i < mine.end; i++)
         sums_finish(a, &all, partial, i / groups, i % groups);
 }
 
-/* ---- backward, second sweep: everything row by row; lanes are nodes ---- */
+/* ---- second pass: gh and gz by row; lanes are nodes ---- */
 
-/* dt = slope go + level + (t - mean) pull: the four coefficients of each (g, j), in the order in which the sweep meets
- * them. Then vectors over VW nodes: columns of h, go and gh, and per group s, dS (which becomes gz) and the sum of gz
+/* dt = slope go + level + (t - mean) pull: the four coefficients of each (g, j), in the order of access.
+ * Then vectors over VW nodes: columns of h, go and gh, and per group s, dS (which becomes gz) and the sum of gz
  * over a block. */
 typedef struct coefficients {
     float mean, slope, level, pull;
@@ -104,8 +105,8 @@ typedef struct coefficients {
 typedef struct rows_work {
     coefficients *k;
     vf *h, *go, *gh, *s, *ds, *gc;
-    float unit;                           /* of h, dS and the means: see rows_unit */
-    rows_ahead later_h, later_y, later_s; /* what the backward pass of the layer before begins with */
+    float unit;                              /* of h, dS and the means: see rows_unit */
+    prefetch_hint later_h, later_y, later_s; /* read first by the backward of the previous layer */
 } rows_work;
 
 INLINE size_t rows_each(const be_group_backward_rows_args *a) {
@@ -113,8 +114,8 @@ INLINE size_t rows_each(const be_group_backward_rows_args *a) {
     return floats_bytes(4 * groups * d) + floats_bytes((3 * d + 3 * groups) * VW);
 }
 
-/* r^3, and with it pull, is far below what a float holds where h is large: h and the mean are then taken in a smaller
- * unit, and pull in its inverse. A power of two is exact. */
+/* r^3, and with it pull, underflows where h is large: h and the mean are then scaled by this power of two, and pull by
+ * its inverse, which is exact. */
 INLINE float rows_unit(const float *var, int64_t count) {
     float largest = 0.0f;
     for (int64_t i = 0; i < count; i++)
@@ -122,15 +123,14 @@ INLINE float rows_unit(const float *var, int64_t count) {
     return largest > 0x1p40f ? 0x1p-40f : 1.0f;
 }
 
-static rows_work rows_prepare(const cpu_team *team, const be_group_backward_rows_args *a, char *piece) {
+static rows_work rows_prepare(const thread_ctx *ctx, const be_group_backward_rows_args *a, char *scratch) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     rows_work w = {0};
-    const be_group_backward_sums_args *later = &soon(team, BE_OP_group_backward_sums)->args.group_backward_sums;
-    w.later_h = ahead_of(later->h);
-    w.later_y = ahead_of(later->y);
-    w.later_s = ahead_of(later->s);
-    w.k = (coefficients *)(void *)take(&piece, 4 * groups * d);
-    w.h = (vf *)(void *)piece;
+    w.later_h = ctx->hint[CPU_HINT_H];
+    w.later_y = ctx->hint[CPU_HINT_Y];
+    w.later_s = ctx->hint[CPU_HINT_S];
+    w.k = (coefficients *)(void *)take_floats(&scratch, 4 * groups * d);
+    w.h = (vf *)(void *)scratch;
     w.go = w.h + d;
     w.gh = w.go + d;
     w.s = w.gh + d;
@@ -153,17 +153,17 @@ static rows_work rows_prepare(const cpu_team *team, const be_group_backward_rows
     return w;
 }
 
-/* `count` groups from g: dS into w->ds, S dt added to w->gh; with the first ones VW later rows from v are asked for. */
+/* `count` groups from g: dS into w->ds, S dt added to w->gh; the first tile prefetches VW rows from row v. */
 INLINE void rows_tile(const rows_work *w, int64_t v, int64_t d, int64_t g, const int count) {
     const coefficients *k = w->k + g * d;
-    vf s[GROUPS], ds[GROUPS] = {{0}};
+    vf s[GROUPS_PER_TILE], ds[GROUPS_PER_TILE] = {{0}};
     for (int c = 0; c < count; c++)
         s[c] = w->s[g + c];
     for (int64_t j = 0; j < d; j++, k += count) {
         vf h = w->h[j], go = w->go[j], gh = w->gh[j];
         if (g == 0) {
-            ask_for(w->later_h, v, j * VW);
-            ask_for(w->later_y, v, j * VW);
+            prefetch_row(w->later_h, v, j * VW);
+            prefetch_row(w->later_y, v, j * VW);
         }
         for (int c = 0; c < count; c++) {
             vf dt = k[c].slope * go + k[c].level;
@@ -193,7 +193,7 @@ INLINE void columns_tile(const rows_work *w, const float *u, int64_t j, const in
 INLINE void rows_finish(const rows_work *w, const float *u, int64_t v, int64_t d, int64_t groups) {
     vf mean = {0};
     for (int64_t g = 0; g < groups; g++) {
-        ask_for(w->later_s, v, g * VW);
+        prefetch_row(w->later_s, v, g * VW);
         mean += w->ds[g] * w->s[g];
     }
     for (int64_t g = 0; g < groups; g++) {
@@ -227,7 +227,7 @@ static void scale_all(vf *v, float factor, int64_t count) {
         v[i] *= factor;
 }
 
-/* `count` rows from v; lanes behind them have s = 0, so gz = 0 there. */
+/* `count` rows from v; the remaining lanes have s = 0, so gz = 0. */
 INLINE void rows_lanes(const be_group_backward_rows_args *a, const rows_work *w, int64_t v, const int count, int64_t d,
                        int64_t groups) {
     vf_load_columns(w->h, row(a->h, v), a->h.ld, count, d);
@@ -237,8 +237,8 @@ INLINE void rows_lanes(const be_group_backward_rows_args *a, const rows_work *w,
     if (w->unit != 1.0f)
         scale_all(w->h, w->unit, d);
     for (int64_t g = 0; g < groups; g += group_tile(groups, g))
-        if (group_tile(groups, g) == GROUPS)
-            rows_tile(w, v, d, g, GROUPS);
+        if (group_tile(groups, g) == GROUPS_PER_TILE)
+            rows_tile(w, v, d, g, GROUPS_PER_TILE);
         else
             rows_tile(w, v, d, g, 1);
     if (w->unit != 1.0f)
@@ -249,10 +249,10 @@ INLINE void rows_lanes(const be_group_backward_rows_args *a, const rows_work *w,
 }
 
 /* partial: gc of each block */
-INLINE void rows_sweep(const be_group_backward_rows_args *a, const rows_work w, float *partial, span blocks, int64_t d,
+INLINE void rows_sweep(const be_group_backward_rows_args *a, const rows_work w, float *partial, range blocks, int64_t d,
                        int64_t groups) {
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
-        span rows = block_span(a->h.rows, b);
+        range rows = block_range(a->h.rows, b);
         int64_t v = rows.begin;
         memset(w.gc, 0, (size_t)groups * sizeof(vf));
         for (; v + VW <= rows.end; v += VW)
@@ -264,16 +264,16 @@ INLINE void rows_sweep(const be_group_backward_rows_args *a, const rows_work w, 
     }
 }
 
-SCRATCH(group_backward_rows) {
+CPU_SCRATCH(group_backward_rows) {
     return floats_bytes(block_count(a->h.rows) * a->s.cols) + (size_t)threads * rows_each(a);
 }
-OP(group_backward_rows) {
+CPU_OP(group_backward_rows) {
     int64_t n = a->h.rows, groups = a->s.cols, blocks = block_count(n);
-    float *partial = (float *)(void *)team->scratch; /* gc of each block */
-    rows_work w = rows_prepare(team, a, own_piece(team, floats_bytes(blocks * groups), rows_each(a)));
-    WITH_SHAPE(a->h.cols, groups, rows_sweep, a, w, partial, share(team, blocks));
+    float *partial = (float *)(void *)ctx->scratch; /* gc of each block */
+    rows_work w = rows_prepare(ctx, a, thread_scratch(ctx, floats_bytes(blocks * groups), rows_each(a)));
+    WITH_SHAPE(a->h.cols, groups, rows_sweep, a, w, partial, partition(ctx, blocks));
     if (!a->gc.buf)
         return;
-    cpu_barrier(team);
-    add_sums(team, data(a->gc), partial, blocks, groups, groups);
+    cpu_barrier(ctx);
+    add_sums(ctx, data(a->gc), partial, blocks, groups, groups);
 }

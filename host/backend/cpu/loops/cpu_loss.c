@@ -1,5 +1,5 @@
-/* cpu_loss.c - cross-entropy on a set of rows with its gradient, predictions and
- * how many of them are right. */
+/* cpu_loss.c - cross-entropy over a set of rows and its gradient, predictions and
+ * accuracy. */
 #include "backend/cpu/loops/loops.h"
 
 /* Returns -log softmax(z)[label] and, where gz is given, writes (softmax - onehot) / count. */
@@ -22,18 +22,18 @@ static double xent_row(float *gz, const float *z, int64_t classes, int32_t label
     return log((double)sum) + (double)largest - (double)wanted;
 }
 
-SCRATCH(softmax_xent) {
+CPU_SCRATCH(softmax_xent) {
     (void)threads;
     return padded((size_t)block_count(a->z.rows) * sizeof(double));
 }
-OP(softmax_xent) {
+CPU_OP(softmax_xent) {
     int64_t n = a->z.rows, classes = a->z.cols, blocks = block_count(n);
-    double *partial = (double *)(void *)team->scratch;
+    double *partial = (double *)(void *)ctx->scratch;
     const int32_t *labels = int_data(a->labels), *sets = int_data(a->sets);
     float over_count = a->count > 0 ? 1.0f / (float)a->count : 0.0f;
-    span mine = share(team, blocks);
+    range mine = partition(ctx, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
-        span rows = block_span(n, b);
+        range rows = block_range(n, b);
         partial[b] = 0.0;
         for (int64_t v = rows.begin; v < rows.end; v++) {
             float *gz = a->gz.buf ? row(a->gz, v) : NULL;
@@ -43,8 +43,8 @@ OP(softmax_xent) {
                 memset(gz, 0, (size_t)classes * sizeof(float));
         }
     }
-    cpu_barrier(team);
-    if (team->id != 0)
+    cpu_barrier(ctx);
+    if (ctx->id != 0)
         return;
     double sum = 0.0;
     for (int64_t b = 0; b < blocks; b++)
@@ -52,9 +52,9 @@ OP(softmax_xent) {
     data(a->loss)[0] = a->count > 0 ? (float)(sum / (double)a->count) : 0.0f;
 }
 
-NO_SCRATCH(argmax)
-OP(argmax) {
-    span rows = row_share(team, a->z.rows);
+CPU_NO_SCRATCH(argmax)
+CPU_OP(argmax) {
+    range rows = row_partition(ctx, a->z.rows);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *z = row(a->z, v);
         float best = -INFINITY;
@@ -68,27 +68,27 @@ OP(argmax) {
     }
 }
 
-#define SETS 16 /* counters of a thread: one cache line, so that threads do not share one */
+#define SETS 16 /* counters per thread: one cache line, against false sharing */
 
-SCRATCH(accuracy) {
+CPU_SCRATCH(accuracy) {
     (void)a;
     return (size_t)threads * SETS * sizeof(int32_t);
 }
-OP(accuracy) {
-    int32_t *counts = (int32_t *)(void *)team->scratch, *own = counts + SETS * team->id;
+CPU_OP(accuracy) {
+    int32_t *counts = (int32_t *)(void *)ctx->scratch, *own = counts + SETS * ctx->id;
     const int32_t *pred = int_data(a->pred), *labels = int_data(a->labels), *sets = int_data(a->sets);
     memset(own, 0, SETS * sizeof *own);
-    span rows = row_share(team, a->pred.len);
+    range rows = row_partition(ctx, a->pred.len);
     for (int64_t v = rows.begin; v < rows.end; v++)
         if (pred[v] == labels[v])
             for (int k = 0; k < a->correct.len; k++)
                 own[k] += sets[v] >> k & 1;
-    cpu_barrier(team);
-    if (team->id != 0)
+    cpu_barrier(ctx);
+    if (ctx->id != 0)
         return;
     for (int k = 0; k < a->correct.len; k++) {
         int32_t sum = 0;
-        for (int t = 0; t < team->size; t++)
+        for (int t = 0; t < ctx->size; t++)
             sum += counts[SETS * t + k];
         int_data(a->correct)[k] = sum;
     }

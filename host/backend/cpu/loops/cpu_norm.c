@@ -1,22 +1,22 @@
 /* cpu_norm.c - batch and pair normalisation. Statistics are the means and centred
- * sums of blocks of rows, combined in block order (Chan and others 1979). */
+ * sums of blocks of rows, combined in block order (Chan et al. 1979). */
 #include "backend/cpu/loops/loops.h"
 #include "backend/cpu/loops/stats.h"
 
-SCRATCH(col_stats) {
+CPU_SCRATCH(col_stats) {
     (void)threads;
     return floats_bytes(2 * block_count(a->x.rows) * a->x.cols);
 }
-OP(col_stats) {
-    char *scratch = team->scratch;
+CPU_OP(col_stats) {
+    char *scratch = ctx->scratch;
     int64_t n = a->x.rows, d = a->x.cols, blocks = block_count(n);
-    float *mean = take(&scratch, blocks * 2 * d), *square = mean + d;
-    span mine = share(team, blocks);
+    float *mean = take_floats(&scratch, blocks * 2 * d), *square = mean + d;
+    range mine = partition(ctx, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
-        span rows = block_span(n, b);
+        range rows = block_range(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
             vf first = STATS_UNIT * vf_row(row(a->x, rows.begin), d, i), sum = {0}, centred = {0};
-            for (int64_t v = rows.begin; v < rows.end; v++) /* about a row, or the sum of a large mean loses digits */
+            for (int64_t v = rows.begin; v < rows.end; v++) /* shifted by a row: a large mean would cost digits */
                 sum += STATS_UNIT * vf_row(row(a->x, v), d, i) - first;
             vf m = first + sum / (float)(rows.end - rows.begin);
             for (int64_t v = rows.begin; v < rows.end; v++) {
@@ -27,24 +27,24 @@ OP(col_stats) {
             vf_row_set(square + 2 * b * d, d, i, centred);
         }
     }
-    cpu_barrier(team);
+    cpu_barrier(ctx);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
-    combine_stats(team, &out, mean, square, n, 2 * d, d);
+    combine_stats(ctx, &out, mean, square, n, 2 * d, d);
 }
 
-/* Coefficients of a column are made once per thread, in its own piece of scratch. */
-INLINE float *own_floats(const cpu_team *team, int64_t count) {
-    return (float *)(void *)(team->scratch + (size_t)team->id * floats_bytes(count));
+/* Coefficients of columns are computed once per thread, in its own scratch. */
+INLINE float *thread_floats(const thread_ctx *ctx, int64_t count) {
+    return (float *)(void *)(ctx->scratch + (size_t)ctx->id * floats_bytes(count));
 }
 
-SCRATCH(batch_apply) { return (size_t)threads * floats_bytes(a->x.cols); }
-OP(batch_apply) {
+CPU_SCRATCH(batch_apply) { return (size_t)threads * floats_bytes(a->x.cols); }
+CPU_OP(batch_apply) {
     int64_t d = a->x.cols;
     const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *beta = data(a->beta);
-    float *scale = own_floats(team, d);
+    float *scale = thread_floats(ctx, d);
     for (int64_t j = 0; j < d; j++)
         scale[j] = gamma[j] / deviation(var[j], a->eps);
-    span rows = row_share(team, a->x.rows);
+    range rows = row_partition(ctx, a->x.rows);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v);
         float *y = row(a->y, v);
@@ -54,7 +54,7 @@ OP(batch_apply) {
         }
     }
     if (a->act.drop.rate > 0.0f)
-        drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
+        dropout_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
 
 /* s = (eps + sum_j var_j)^-1/2; NaN when a variance overflows */
@@ -65,11 +65,11 @@ INLINE float pair_scale(be_mat var, float eps) {
     return (float)(1.0 / sqrt((double)eps + sum));
 }
 
-NO_SCRATCH(pair_apply)
-OP(pair_apply) {
+CPU_NO_SCRATCH(pair_apply)
+CPU_OP(pair_apply) {
     int64_t d = a->x.cols;
     const float *mean = data(a->mean), s = pair_scale(a->var, a->eps);
-    span rows = row_share(team, a->x.rows);
+    range rows = row_partition(ctx, a->x.rows);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v);
         float *y = row(a->y, v);
@@ -79,20 +79,20 @@ OP(pair_apply) {
         }
     }
     if (a->act.drop.rate > 0.0f)
-        drop_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
+        dropout_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }
 
-SCRATCH(norm_sums) {
+CPU_SCRATCH(norm_sums) {
     (void)threads;
     return floats_bytes(2 * block_count(a->x.rows) * a->x.cols);
 }
-OP(norm_sums) {
-    char *scratch = team->scratch;
+CPU_OP(norm_sums) {
+    char *scratch = ctx->scratch;
     int64_t n = a->x.rows, d = a->x.cols, blocks = block_count(n);
-    float *partial = take(&scratch, blocks * 2 * d); /* db, q of each block */
-    span mine = share(team, blocks);
+    float *partial = take_floats(&scratch, blocks * 2 * d); /* db, q of each block */
+    range mine = partition(ctx, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
-        span rows = block_span(n, b);
+        range rows = block_range(n, b);
         for (int64_t i = 0; i < vf_count(d); i++) {
             vf mean = vf_row(data(a->mean), d, i), db = {0}, q = {0};
             for (int64_t v = rows.begin; v < rows.end; v++) {
@@ -104,8 +104,8 @@ OP(norm_sums) {
             vf_row_set(partial + 2 * b * d + d, d, i, q);
         }
     }
-    cpu_barrier(team);
-    span mine_cols = share(team, (d + CHUNK - 1) / CHUNK);
+    cpu_barrier(ctx);
+    range mine_cols = partition(ctx, (d + CHUNK - 1) / CHUNK);
     for (int64_t first = mine_cols.begin * CHUNK; first < d && first < mine_cols.end * CHUNK; first += CHUNK) {
         double db[CHUNK], q[CHUNK];
         int64_t some = d - first < CHUNK ? d - first : CHUNK;
@@ -118,33 +118,33 @@ OP(norm_sums) {
     }
 }
 
-SCRATCH(batch_backward) { return (size_t)threads * floats_bytes(3 * a->x.cols); }
-OP(batch_backward) {
+CPU_SCRATCH(batch_backward) { return (size_t)threads * floats_bytes(3 * a->x.cols); }
+CPU_OP(batch_backward) {
     int64_t n = a->x.rows, d = a->x.cols;
     const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *db = data(a->db), *q = data(a->q);
-    float *scale = own_floats(team, 3 * d), *shift = scale + d, *pull = shift + d;
+    float *scale = thread_floats(ctx, 3 * d), *shift = scale + d, *pull = shift + d;
     for (int64_t j = 0; j < d; j++) {
         float r = 1.0f / deviation(var[j], a->eps);
         scale[j] = gamma[j] * r;
         shift[j] = db[j] / (float)n;
         pull[j] = r * r * q[j] / (float)n;
     }
-    span rows = row_share(team, n);
+    range rows = row_partition(ctx, n);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v), *go = row(a->go, v);
         float *gx = row(a->gx, v);
         for (int64_t j = 0; j < d; j++)
             gx[j] = scale[j] * (go[j] - shift[j] - (x[j] - mean[j]) * pull[j]);
     }
-    span cols = share(team, d);
+    range cols = partition(ctx, d);
     for (int64_t j = cols.begin; j < cols.end; j++) {
         data(a->ggamma)[j] += q[j] / deviation(var[j], a->eps);
         data(a->gbeta)[j] += db[j];
     }
 }
 
-/* The power of two in s > 0: s is 1 to 2 times that. */
-INLINE float power_in(float s) {
+/* The largest power of two <= s, for s > 0. */
+INLINE float power_of_two_below(float s) {
     uint32_t bits;
     memcpy(&bits, &s, sizeof bits);
     bits &= 0x7f800000u;
@@ -152,16 +152,16 @@ INLINE float power_in(float s) {
     return s;
 }
 
-/* s^3 is far below what a float holds where x is large: a power of two goes from it to x - mean, which is exact. */
-NO_SCRATCH(pair_backward)
-OP(pair_backward) {
+/* s^3 underflows where x is large: a power of two is moved from it to x - mean, which is exact. */
+CPU_NO_SCRATCH(pair_backward)
+CPU_OP(pair_backward) {
     int64_t n = a->x.rows, d = a->x.cols;
     const float *mean = data(a->mean), *db = data(a->db), s = pair_scale(a->var, a->eps), over_n = 1.0f / (float)n;
     double sum = 0.0;
     for (int64_t j = 0; j < d; j++)
         sum += (double)data(a->q)[j];
-    float unit = power_in(s), pull = (float)((double)s * s * s * sum / (double)n / (double)unit);
-    span rows = row_share(team, n);
+    float unit = power_of_two_below(s), pull = (float)((double)s * s * s * sum / (double)n / (double)unit);
+    range rows = row_partition(ctx, n);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v), *go = row(a->go, v);
         float *gx = row(a->gx, v);

@@ -1,34 +1,34 @@
-/* cpu_pairwise.c - folds over all pairs of rows, for the metrics. Nodes are put in
- * the order of their classes and their rows transposed, so that lanes are nodes of
- * one class and a class is one contiguous run; nothing of size n x n exists. */
+/* cpu_pairwise.c - folds over all pairs of rows, for the metrics. Nodes are sorted by
+ * class and their rows transposed, so that lanes are nodes of one class and a class
+ * is contiguous; nothing of size n x n is stored. */
 #include "backend/cpu/loops/loops.h"
 
-#define FLUSH 64 /* vectors added in float before the sum moves on to double */
+#define FLUSH_VECTORS 64 /* vectors summed in float before they are added to the sum in double */
 
-/* Places of the nodes: class c has the places start[c] .. start[c+1]-1; place[v] is
- * -1 for a node that no class takes. */
-typedef struct order {
+/* Nodes sorted by class: class c has the places start[c] .. start[c+1]-1; place[v] is
+ * -1 for a node without a class. */
+typedef struct class_order {
     int64_t stride; /* places, padded to whole vectors */
     int32_t *place; /* n */
     int32_t *node;  /* by place */
     int32_t *start; /* classes + 1 */
-} order;
+} class_order;
 
-INLINE size_t order_bytes(int64_t n, int64_t classes) {
+INLINE size_t class_order_bytes(int64_t n, int64_t classes) {
     return padded((size_t)n * 4) * 2 + padded((size_t)(classes + 1) * 4);
 }
 
-INLINE order order_in(char **scratch, int64_t n, int64_t classes) {
-    order o = {.stride = vf_count(n) * VW + VW};
+INLINE class_order class_order_take(char **scratch, int64_t n, int64_t classes) {
+    class_order o = {.stride = vf_count(n) * VW + VW};
     o.place = (int32_t *)(void *)*scratch;
     o.node = (int32_t *)(void *)(*scratch + padded((size_t)n * 4));
     o.start = (int32_t *)(void *)(*scratch + 2 * padded((size_t)n * 4));
-    *scratch += order_bytes(n, classes);
+    *scratch += class_order_bytes(n, classes);
     return o;
 }
 
-/* A stable counting sort; `class_of` gives -1 for nodes to leave out. */
-static void order_fill(order *o, const int32_t *labels, const float *norm, int64_t n, int64_t classes) {
+/* A stable counting sort by label, or, without labels, into one class of the nodes with norm != 0. */
+static void class_order_fill(class_order *o, const int32_t *labels, const float *norm, int64_t n, int64_t classes) {
     memset(o->start, 0, (size_t)(classes + 1) * sizeof *o->start);
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t v = 0; v < n; v++) {
@@ -52,9 +52,9 @@ static void order_fill(order *o, const int32_t *labels, const float *norm, int64
     o->start[0] = 0;
 }
 
-/* xt[k][place] = x[node][k]; places behind the last are 0. */
-static void transpose(const cpu_team *team, float *xt, be_mat x, const order *o, int64_t places) {
-    span mine = row_share(team, o->stride);
+/* xt[k][place] = x[node][k], padded with zeros. */
+static void transpose(const thread_ctx *ctx, float *xt, be_mat x, const class_order *o, int64_t places) {
+    range mine = row_partition(ctx, o->stride);
     for (int64_t p = mine.begin; p < mine.end; p++)
         for (int64_t k = 0; k < x.cols; k++)
             xt[k * o->stride + p] = p < places ? row(x, o->node[p])[k] : 0.0f;
@@ -76,7 +76,7 @@ INLINE vf fold(vf square, be_fold kind, float scale) {
                                      : vf_exp2(-LOG2E * scale * square);
 }
 
-/* The first `count` lanes of v, zeros behind. */
+/* The first `count` lanes of v, the others 0. */
 INLINE vf lanes(vf v, int count) {
     float all[VW];
     memcpy(all, &v, sizeof all);
@@ -85,29 +85,29 @@ INLINE vf lanes(vf v, int count) {
 
 /* ---- dense rows ---- */
 
-SCRATCH(pair_fold) {
+CPU_SCRATCH(pair_fold) {
     (void)threads;
     int64_t stride = vf_count(a->x.rows) * VW + VW;
-    return order_bytes(a->x.rows, a->out.cols) + floats_bytes(stride * a->x.cols);
+    return class_order_bytes(a->x.rows, a->out.cols) + floats_bytes(stride * a->x.cols);
 }
-OP(pair_fold) {
-    char *scratch = team->scratch;
+CPU_OP(pair_fold) {
+    char *scratch = ctx->scratch;
     int64_t n = a->x.rows, d = a->x.cols, classes = a->out.cols;
-    order o = order_in(&scratch, n, classes);
-    float *xt = take(&scratch, o.stride * d);
-    if (team->id == 0)
-        order_fill(&o, int_data(a->labels), NULL, n, classes);
-    cpu_barrier(team);
-    transpose(team, xt, a->x, &o, o.start[classes]);
-    cpu_barrier(team);
-    span mine = share(team, a->out.rows);
+    class_order o = class_order_take(&scratch, n, classes);
+    float *xt = take_floats(&scratch, o.stride * d);
+    if (ctx->id == 0)
+        class_order_fill(&o, int_data(a->labels), NULL, n, classes);
+    cpu_barrier(ctx);
+    transpose(ctx, xt, a->x, &o, o.start[classes]);
+    cpu_barrier(ctx);
+    range mine = partition(ctx, a->out.rows);
     for (int64_t i = mine.begin; i < mine.end; i++)
         for (int64_t c = 0; c < classes; c++) {
             const float *x = row(a->x, a->first + i);
             double total = 0.0;
             for (int64_t p = o.start[c]; p < o.start[c + 1];) {
                 vf sum = {0};
-                for (int f = 0; f < FLUSH && p < o.start[c + 1]; f++, p += VW) {
+                for (int f = 0; f < FLUSH_VECTORS && p < o.start[c + 1]; f++, p += VW) {
                     vf value = fold(distances(x, xt, o.stride, d, p), a->kind, a->scale);
                     int64_t left = o.start[c + 1] - p;
                     sum += left >= VW ? value : lanes(value, (int)left);
@@ -120,56 +120,56 @@ OP(pair_fold) {
 
 /* ---- sparse rows: <x_i, x_j> for all j through the columns of x_i ---- */
 
-/* The columns of all rows, with places instead of nodes and values instead of ids, so that the loop that is run most
- * reads two lists in order. Nodes without a class go to a place behind the last, which nothing sums. */
+/* The transpose with places for nodes and values for ids, so that the inner loop reads two arrays sequentially. Nodes
+ * without a class have a place after the last, which is not summed. */
 typedef struct sparse_work {
-    order o;
+    class_order o;
     float *squares, *value; /* by place; by entry of the transpose */
     int32_t *place;         /* by entry of the transpose */
     float *dots;            /* by place, of one thread */
 } sparse_work;
 
-SCRATCH(pair_fold_sparse) {
+CPU_SCRATCH(pair_fold_sparse) {
     int64_t stride = vf_count(a->a.rows) * VW + VW;
-    return order_bytes(a->a.rows, a->out.cols) + 2 * floats_bytes(a->a.nnz) + floats_bytes(stride) +
+    return class_order_bytes(a->a.rows, a->out.cols) + 2 * floats_bytes(a->a.nnz) + floats_bytes(stride) +
            (size_t)threads * floats_bytes(stride);
 }
 
-static sparse_work sparse_prepare(const cpu_team *team, const be_pair_fold_sparse_args *a) {
-    char *scratch = team->scratch;
+static sparse_work sparse_prepare(const thread_ctx *ctx, const be_pair_fold_sparse_args *a) {
+    char *scratch = ctx->scratch;
     int64_t n = a->a.rows, classes = a->out.cols;
-    sparse_work w = {.o = order_in(&scratch, n, classes)};
-    w.squares = take(&scratch, w.o.stride);
-    w.value = take(&scratch, a->a.nnz);
-    w.place = (int32_t *)(void *)take(&scratch, a->a.nnz);
-    w.dots = (float *)(void *)(scratch + (size_t)team->id * floats_bytes(w.o.stride));
-    if (team->id == 0) {
-        order_fill(&w.o, int_data(a->labels), NULL, n, classes);
+    sparse_work w = {.o = class_order_take(&scratch, n, classes)};
+    w.squares = take_floats(&scratch, w.o.stride);
+    w.value = take_floats(&scratch, a->a.nnz);
+    w.place = (int32_t *)(void *)take_floats(&scratch, a->a.nnz);
+    w.dots = (float *)(void *)(scratch + (size_t)ctx->id * floats_bytes(w.o.stride));
+    if (ctx->id == 0) {
+        class_order_fill(&w.o, int_data(a->labels), NULL, n, classes);
         memset(w.squares, 0, (size_t)w.o.stride * sizeof(float));
         for (int64_t p = 0; p < w.o.start[classes]; p++)
             w.squares[p] = data(a->sq)[w.o.node[p]];
     }
-    cpu_barrier(team);
-    const int32_t *node = csr_idx(&a->at), *id = int_data(a->at.eid), nowhere = (int32_t)(w.o.stride - 1);
-    span entries = row_share(team, a->a.nnz);
+    cpu_barrier(ctx);
+    const int32_t *node = csr_indices(&a->at), *id = int_data(a->at.eids), nowhere = (int32_t)(w.o.stride - 1);
+    range entries = row_partition(ctx, a->a.nnz);
     for (int64_t t = entries.begin; t < entries.end; t++) {
         w.place[t] = w.o.place[node[t]] >= 0 ? w.o.place[node[t]] : nowhere;
         w.value[t] = data(a->val)[id[t]];
     }
-    cpu_barrier(team);
+    cpu_barrier(ctx);
     return w;
 }
 
 /* dots[place of j] = <x_i, x_j> */
 INLINE void sparse_dots(const sparse_work *w, const be_pair_fold_sparse_args *a, int64_t i) {
-    const int64_t *ptr = csr_ptr(&a->a), *column = csr_ptr(&a->at);
-    const int32_t *idx = csr_idx(&a->a), *id = int_data(a->a.eid), *place = w->place;
+    const int64_t *indptr = csr_indptr(&a->a), *column = csr_indptr(&a->at);
+    const int32_t *indices = csr_indices(&a->a), *id = int_data(a->a.eids), *place = w->place;
     const float *val = data(a->val), *value = w->value;
     float *dots = w->dots;
     memset(dots, 0, (size_t)w->o.stride * sizeof(float));
-    for (int64_t e = ptr[i]; e < ptr[i + 1]; e++) {
+    for (int64_t e = indptr[i]; e < indptr[i + 1]; e++) {
         float x = val[id ? id[e] : e];
-        for (int64_t t = column[idx[e]], end = column[idx[e] + 1]; t < end; t++)
+        for (int64_t t = column[indices[e]], end = column[indices[e] + 1]; t < end; t++)
             dots[place[t]] += x * value[t];
     }
 }
@@ -179,7 +179,7 @@ INLINE double gauss_sum(const sparse_work *w, float own, float scale, int64_t fi
     double total = 0.0;
     for (int64_t p = first; p < end;) {
         vf sum = {0};
-        for (int f = 0; f < FLUSH && p < end; f++, p += VW) {
+        for (int f = 0; f < FLUSH_VECTORS && p < end; f++, p += VW) {
             vf square = own + vf_load(w->squares + p) - 2.0f * vf_load(w->dots + p);
             vf value = vf_exp2(-LOG2E * scale * vf_max(square, vf_set(0.0f)));
             sum += end - p >= VW ? value : lanes(value, (int)(end - p));
@@ -189,9 +189,9 @@ INLINE double gauss_sum(const sparse_work *w, float own, float scale, int64_t fi
     return total;
 }
 
-OP(pair_fold_sparse) {
-    sparse_work w = sparse_prepare(team, a);
-    span mine = share(team, a->out.rows);
+CPU_OP(pair_fold_sparse) {
+    sparse_work w = sparse_prepare(ctx, a);
+    range mine = partition(ctx, a->out.rows);
     for (int64_t i = mine.begin; i < mine.end; i++) {
         sparse_dots(&w, a, a->first + i);
         for (int64_t c = 0; c < a->out.cols; c++)
@@ -202,22 +202,22 @@ OP(pair_fold_sparse) {
 
 /* ---- mean average distance ---- */
 
-SCRATCH(mad_fold) {
+CPU_SCRATCH(mad_fold) {
     (void)threads;
     int64_t stride = vf_count(a->x.rows) * VW + VW;
-    return order_bytes(a->x.rows, 1) + floats_bytes(stride * a->x.cols);
+    return class_order_bytes(a->x.rows, 1) + floats_bytes(stride * a->x.cols);
 }
-OP(mad_fold) {
-    char *scratch = team->scratch;
+CPU_OP(mad_fold) {
+    char *scratch = ctx->scratch;
     int64_t n = a->x.rows, d = a->x.cols;
-    order o = order_in(&scratch, n, 1);
-    float *xt = take(&scratch, o.stride * d);
-    if (team->id == 0)
-        order_fill(&o, NULL, data(a->norm), n, 1);
-    cpu_barrier(team);
-    transpose(team, xt, a->x, &o, o.start[1]);
-    cpu_barrier(team);
-    span mine = share(team, a->sum.cols);
+    class_order o = class_order_take(&scratch, n, 1);
+    float *xt = take_floats(&scratch, o.stride * d);
+    if (ctx->id == 0)
+        class_order_fill(&o, NULL, data(a->norm), n, 1);
+    cpu_barrier(ctx);
+    transpose(ctx, xt, a->x, &o, o.start[1]);
+    cpu_barrier(ctx);
+    range mine = partition(ctx, a->sum.cols);
     for (int64_t i = mine.begin; i < mine.end; i++) {
         const float *x = row(a->x, a->first + i);
         double total = 0.0;
@@ -227,7 +227,7 @@ OP(mad_fold) {
             vf distance = 0.5f * distances(x, xt, o.stride, d, p);
             distance = places - p >= VW ? distance : lanes(distance, (int)(places - p));
             vi far = distance > 1e-12f;
-            total += (double)vf_sum(vf_pick(far, distance, vf_set(0.0f)));
+            total += (double)vf_sum(vf_select(far, distance, vf_set(0.0f)));
             for (int lane = 0; lane < VW; lane++)
                 count -= far[lane];
         }

@@ -2,9 +2,9 @@
  * linear combinations, biases, column sums, row lengths. */
 #include "backend/cpu/loops/loops.h"
 
-NO_SCRATCH(fill)
-OP(fill) {
-    tile my = tile_share(team, a->y.rows, a->y.cols);
+CPU_NO_SCRATCH(fill)
+CPU_OP(fill) {
+    tile my = tile_partition(ctx, a->y.rows, a->y.cols);
     for (int64_t r = my.rows.begin; r < my.rows.end; r++) {
         float *y = row(a->y, r);
         for (int64_t j = my.cols.begin; j < my.cols.end; j++)
@@ -12,92 +12,92 @@ OP(fill) {
     }
 }
 
-NO_SCRATCH(copy)
-OP(copy) {
-    tile my = tile_share(team, a->y.rows, a->y.cols);
+CPU_NO_SCRATCH(copy)
+CPU_OP(copy) {
+    tile my = tile_partition(ctx, a->y.rows, a->y.cols);
     for (int64_t r = my.rows.begin; r < my.rows.end; r++)
         memcpy(row(a->y, r) + my.cols.begin, row(a->x, r) + my.cols.begin,
                (size_t)(my.cols.end - my.cols.begin) * sizeof(float));
 }
 
-/* Rows of a share: an operation on vectors of a row, named by its expression in `i`. Spelled out as vectors because
- * an output may be its own input, which keeps a compiler from doing so. */
-#define EACH_VECTOR(y, expression)                                           \
+/* y = expression in VEC_AT(matrix), for the tile of this thread. Explicit vectors: the output may be an input, which
+ * keeps compilers from vectorising. */
+#define FOR_EACH_VECTOR(y, expression)                                       \
     do {                                                                     \
-        tile my = tile_share(team, (y).rows, (y).cols);                      \
+        tile my = tile_partition(ctx, (y).rows, (y).cols);                   \
         int64_t width = my.cols.end - my.cols.begin;                         \
         for (int64_t r = my.rows.begin; r < my.rows.end; r++)                \
             for (int64_t i = 0; i < vf_count(width); i++)                    \
                 vf_row_set(row(y, r) + my.cols.begin, width, i, expression); \
     } while (0)
-#define AT(m) vf_row(row(m, r) + my.cols.begin, width, i)
+#define VEC_AT(m) vf_row(row(m, r) + my.cols.begin, width, i)
 
-/* y = x with elements dropped, the thread's share of tile_share; y may be x. */
-static void drop_share(const cpu_team *team, be_mat y, be_mat x, const be_drop *drop) {
-    tile my = tile_share(team, y.rows, y.cols);
+/* y = dropout(x) for the tile of this thread; y may be x. */
+static void dropout_partition(const thread_ctx *ctx, be_mat y, be_mat x, const be_drop *drop) {
+    tile my = tile_partition(ctx, y.rows, y.cols);
     if (my.cols.end - my.cols.begin == y.cols) {
-        drop_rows(y, x, my.rows.begin, my.rows.end, drop);
+        dropout_rows(y, x, my.rows.begin, my.rows.end, drop);
         return;
     }
     for (int64_t r = my.rows.begin; r < my.rows.end; r++)
-        for (int64_t j = my.cols.begin; j < my.cols.end; j += DROP_RUN) {
-            float keep[DROP_RUN];
-            int64_t some = my.cols.end - j < DROP_RUN ? my.cols.end - j : DROP_RUN;
-            drop_factors(keep, drop, r * y.cols + j, some);
-            drop_some(row(y, r) + j, row(x, r) + j, keep, some);
+        for (int64_t j = my.cols.begin; j < my.cols.end; j += DROPOUT_RUN) {
+            float factors[DROPOUT_RUN];
+            int64_t some = my.cols.end - j < DROPOUT_RUN ? my.cols.end - j : DROPOUT_RUN;
+            dropout_factors(factors, drop, r * y.cols + j, some);
+            apply_factors(row(y, r) + j, row(x, r) + j, factors, some);
         }
 }
 
-NO_SCRATCH(activate)
-OP(activate) {
+CPU_NO_SCRATCH(activate)
+CPU_OP(activate) {
     bool drops = a->act.drop.rate > 0.0f;
     if (a->act.relu)
-        EACH_VECTOR(a->y, vf_relu(AT(a->x)));
+        FOR_EACH_VECTOR(a->y, vf_relu(VEC_AT(a->x)));
     else if (!drops)
-        EACH_VECTOR(a->y, AT(a->x));
+        FOR_EACH_VECTOR(a->y, VEC_AT(a->x));
     if (drops)
-        drop_share(team, a->y, a->act.relu ? a->y : a->x, &a->act.drop);
+        dropout_partition(ctx, a->y, a->act.relu ? a->y : a->x, &a->act.drop);
 }
 
-NO_SCRATCH(activate_backward)
-OP(activate_backward) {
+CPU_NO_SCRATCH(activate_backward)
+CPU_OP(activate_backward) {
     float scale = a->act.drop.rate > 0.0f ? a->act.drop.scale : 1.0f;
     if (a->act.relu) {
-        EACH_VECTOR(a->gx, vf_pick(AT(a->y) > 0.0f, AT(a->gy) * scale, vf_set(0.0f)));
+        FOR_EACH_VECTOR(a->gx, vf_select(VEC_AT(a->y) > 0.0f, VEC_AT(a->gy) * scale, vf_set(0.0f)));
         return;
     }
     if (a->act.drop.rate > 0.0f)
-        drop_share(team, a->gx, a->gy, &a->act.drop);
+        dropout_partition(ctx, a->gx, a->gy, &a->act.drop);
     else
-        EACH_VECTOR(a->gx, AT(a->gy));
+        FOR_EACH_VECTOR(a->gx, VEC_AT(a->gy));
 }
 
-NO_SCRATCH(axpby)
-OP(axpby) {
+CPU_NO_SCRATCH(axpby)
+CPU_OP(axpby) {
     if (a->z.buf)
-        EACH_VECTOR(a->y, a->a * AT(a->x) + a->b * AT(a->z));
+        FOR_EACH_VECTOR(a->y, a->a * VEC_AT(a->x) + a->b * VEC_AT(a->z));
     else
-        EACH_VECTOR(a->y, a->a * AT(a->x));
+        FOR_EACH_VECTOR(a->y, a->a * VEC_AT(a->x));
 }
 
-NO_SCRATCH(bias_add)
-OP(bias_add) {
+CPU_NO_SCRATCH(bias_add)
+CPU_OP(bias_add) {
     const float *b = data(a->b);
-    EACH_VECTOR(a->y, AT(a->x) + vf_row(b + my.cols.begin, width, i));
+    FOR_EACH_VECTOR(a->y, VEC_AT(a->x) + vf_row(b + my.cols.begin, width, i));
 }
 
-SCRATCH(col_sum) {
+CPU_SCRATCH(col_sum) {
     (void)threads;
     return floats_bytes(block_count(a->x.rows) * a->x.cols);
 }
-OP(col_sum) {
-    char *scratch = team->scratch;
+CPU_OP(col_sum) {
+    char *scratch = ctx->scratch;
     int64_t n = a->x.rows, d = a->x.cols, blocks = block_count(n);
-    float *partial = take(&scratch, blocks * d);
-    span mine = share(team, blocks);
+    float *partial = take_floats(&scratch, blocks * d);
+    range mine = partition(ctx, blocks);
     for (int64_t b = mine.begin; b < mine.end; b++) {
         float *sum = partial + b * d;
-        span rows = block_span(n, b);
+        range rows = block_range(n, b);
         memset(sum, 0, (size_t)d * sizeof(float));
         for (int64_t r = rows.begin; r < rows.end; r++) {
             const float *x = row(a->x, r);
@@ -105,13 +105,13 @@ OP(col_sum) {
                 sum[j] += x[j];
         }
     }
-    cpu_barrier(team);
-    add_sums(team, data(a->s), partial, blocks, d, d);
+    cpu_barrier(ctx);
+    add_sums(ctx, data(a->s), partial, blocks, d, d);
 }
 
-NO_SCRATCH(row_normalise)
-OP(row_normalise) {
-    span rows = row_share(team, a->y.rows);
+CPU_NO_SCRATCH(row_normalise)
+CPU_OP(row_normalise) {
+    range rows = row_partition(ctx, a->y.rows);
     int64_t d = a->x.cols, vectors = vf_count(d);
     for (int64_t r = rows.begin; r < rows.end; r++) {
         const float *x = row(a->x, r);

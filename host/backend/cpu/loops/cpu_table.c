@@ -2,8 +2,8 @@
  * operation without a function here does not build. */
 #include "backend/cpu/loops/loops.h"
 
-#define X(op)                                                            \
-    void CPU_NAME(cpu_run_##op)(const cpu_team *team, const void *args); \
+#define X(op)                                                             \
+    void CPU_NAME(cpu_run_##op)(const thread_ctx *ctx, const void *args); \
     size_t CPU_NAME(cpu_scratch_##op)(const void *args, int threads);
 BE_OPERATIONS(X)
 #undef X

@@ -1,21 +1,21 @@
-/* group.h - what the forward and backward loops of group normalisation share. */
+/* group.h - helpers of the forward and backward loops of group normalisation. */
 #ifndef CPU_GROUP_H
 #define CPU_GROUP_H
 
 #include "backend/cpu/loops/loops.h"
 #include "backend/cpu/loops/stats.h"
 
-/* A thread's own piece of scratch, behind `shared` bytes that all of them use. */
-INLINE char *own_piece(const cpu_team *team, size_t shared, size_t each) {
-    return team->scratch + shared + (size_t)team->id * each;
+/* The scratch of this thread, `each` bytes, after `shared` bytes used by all threads. */
+INLINE char *thread_scratch(const thread_ctx *ctx, size_t shared, size_t each) {
+    return ctx->scratch + shared + (size_t)ctx->id * each;
 }
 
-/* Groups are taken five at a time, the rest one by one. */
-#define GROUPS 5
-INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS ? GROUPS : 1; }
+/* Groups are processed in tiles of five, the remainder one by one. */
+#define GROUPS_PER_TILE 5
+INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS_PER_TILE ? GROUPS_PER_TILE : 1; }
 
-/* Calls sweep(.., d, groups) with constants for the usual shape, so that its loops have a known length and its arrays
- * stay in registers, else as they are. */
+/* Calls sweep(.., d, groups) with compile-time constants for the usual shape, so that its loops are unrolled and its
+ * arrays stay in registers; else with run-time values. */
 #define WITH_SHAPE(d, groups, sweep, ...)      \
     do {                                       \
         if ((d) == 16 && (groups) == 10)       \

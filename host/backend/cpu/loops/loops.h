@@ -1,9 +1,9 @@
-/* loops.h - what the operation files of this folder share. They are compiled once
- * per instruction set with CPU_ISA set to its name; only the table at the end
- * (cpu_table.c) is visible outside, so the copies never meet.
+/* loops.h - helpers of the operation files of this folder. They are compiled once
+ * per instruction set with CPU_ISA set to its name; only the table (cpu_table.c)
+ * is visible outside, so the copies do not clash.
  *
- * Rows are cut in blocks of CPU_BLOCK; the sums of a block do not depend on the
- * thread that makes them, and blocks are added in order, in double. */
+ * Reductions work on blocks of rows (block_rows): the sum of a block does not depend
+ * on the thread that computes it, and blocks are added in order, in double. */
 #ifndef CPU_LOOPS_H
 #define CPU_LOOPS_H
 
@@ -15,78 +15,56 @@
 #define CPU_PASTE(a, b) CPU_PASTE2(a, b)
 #define CPU_NAME(name) CPU_PASTE(name, CPU_ISA)
 
-/* OP(gemm) { ... }: defines the function of an operation; inside, `team` and `a`
- * are its arguments. SCRATCH(gemm) returns the bytes it needs. */
-#define OP(op)                                                                                     \
-    static void op##_body(const cpu_team *team, const be_##op##_args *a);                          \
-    void CPU_NAME(cpu_run_##op)(const cpu_team *team, const void *args);                           \
-    void CPU_NAME(cpu_run_##op)(const cpu_team *team, const void *args) { op##_body(team, args); } \
-    static void op##_body(const cpu_team *team, const be_##op##_args *a)
-#define SCRATCH(op)                                                                                        \
+/* CPU_OP(gemm) { ... } defines the function of an operation; its arguments are `ctx` and
+ * `a`. CPU_SCRATCH(gemm) { ... } returns the bytes of scratch it needs. */
+#define CPU_OP(op)                                                                                 \
+    static void op##_body(const thread_ctx *ctx, const be_##op##_args *a);                         \
+    void CPU_NAME(cpu_run_##op)(const thread_ctx *ctx, const void *args);                          \
+    void CPU_NAME(cpu_run_##op)(const thread_ctx *ctx, const void *args) { op##_body(ctx, args); } \
+    static void op##_body(const thread_ctx *ctx, const be_##op##_args *a)
+#define CPU_SCRATCH(op)                                                                                    \
     static size_t op##_bytes(const be_##op##_args *a, int threads);                                        \
     size_t CPU_NAME(cpu_scratch_##op)(const void *args, int threads);                                      \
     size_t CPU_NAME(cpu_scratch_##op)(const void *args, int threads) { return op##_bytes(args, threads); } \
     static size_t op##_bytes(const be_##op##_args *a, int threads)
-#define NO_SCRATCH(op) \
-    SCRATCH(op) {      \
-        (void)a;       \
-        (void)threads; \
-        return 0;      \
+#define CPU_NO_SCRATCH(op) \
+    CPU_SCRATCH(op) {      \
+        (void)a;           \
+        (void)threads;     \
+        return 0;          \
     }
 
-/* ---- memory behind views ---- */
+/* ---- memory of views ---- */
 
 INLINE float *data(be_mat m) { return m.buf ? (float *)m.buf->handle + m.off : NULL; }
 INLINE float *row(be_mat m, int64_t r) { return (float *)m.buf->handle + m.off + r * m.ld; }
 INLINE int32_t *int_data(be_ints v) { return v.buf ? (int32_t *)v.buf->handle + v.off : NULL; }
-INLINE const int64_t *csr_ptr(const be_csr *a) { return (const int64_t *)a->ptr.buf->handle + a->ptr.off; }
-INLINE const int32_t *csr_idx(const be_csr *a) { return int_data(a->idx); }
+INLINE const int64_t *csr_indptr(const be_csr *a) { return (const int64_t *)a->indptr.buf->handle + a->indptr.off; }
+INLINE const int32_t *csr_indices(const be_csr *a) { return int_data(a->indices); }
 
-/* A matrix that is too large for a cache: what one operation has met of it the next finds in memory. */
-#define FAR (4 << 20) /* bytes */
-INLINE bool is_far(be_mat m) { return m.rows * m.cols * (int64_t)sizeof(float) > FAR; }
+/* csr_order: the order in which rows are visited (see cpu_csr_plan); NULL: ascending. */
+INLINE const cpu_csr_plan *csr_plan(const be_csr *a) { return a->plan ? a->plan->handle : NULL; }
+INLINE const int32_t *csr_order(const be_csr *a) { return a->plan ? csr_plan(a)->order : NULL; }
 
-/* ---- asking for memory ahead ----
- * In a deep network what one layer has left is in memory, no longer in a cache, when its turn comes again. Operations
- * that compute much and read little ask meanwhile for the rows that the next operations will meet there first, to be
- * read or written. It changes no result. */
-
-typedef struct rows_ahead {
-    const float *first; /* NULL: nothing to ask for */
-    int64_t ld;
-} rows_ahead;
-
-INLINE rows_ahead ahead_of(be_mat m) { return (rows_ahead){is_far(m) ? NULL : data(m), m.ld}; }
-
-/* Element j of row r, counted on into the rows behind it. */
-INLINE void ask_for(rows_ahead m, int64_t r, int64_t j) {
+/* Prefetches element j of row r; j may exceed the row and then addresses the next ones. */
+INLINE void prefetch_row(prefetch_hint m, int64_t r, int64_t j) {
     if (m.first)
         __builtin_prefetch(m.first + r * m.ld + j, 0, 2);
 }
 
-/* The next operation of a kind, or one without matrices if none comes within a layer or so. */
-#define SOON 12
-INLINE const cpu_task *soon(const cpu_team *team, be_op op) {
-    static const cpu_task none;
-    for (int i = 0; i < team->ahead && i < SOON; i++)
-        if (team->next[i].op == op)
-            return &team->next[i];
-    return &none;
-}
+/* ---- partitions of the work ---- */
 
-/* ---- shares of the work ---- */
-
-typedef struct span {
+typedef struct range {
     int64_t begin, end;
-} span;
+} range;
 
-/* The part of 0..count-1 that a thread takes. */
-INLINE span share(const cpu_team *team, int64_t count) {
-    return (span){count * team->id / team->size, count * (team->id + 1) / team->size};
+/* The part of 0 .. count-1 of this thread. */
+INLINE range partition(const thread_ctx *ctx, int64_t count) {
+    return (range){count * ctx->id / ctx->size, count * (ctx->id + 1) / ctx->size};
 }
 
-/* Blocks: at least CPU_BLOCK rows, and at most CPU_BLOCKS of them, so that partial
- * sums stay small on large graphs. Depends on n alone. */
+/* Blocks of at least CPU_BLOCK rows, at most CPU_BLOCKS of them, which bounds the partial
+ * sums of large graphs. Depends on n alone. */
 #define CPU_BLOCK 64
 #define CPU_BLOCKS 512
 
@@ -95,72 +73,72 @@ INLINE int64_t block_rows(int64_t n) {
     return (least + CPU_BLOCK - 1) / CPU_BLOCK * CPU_BLOCK;
 }
 INLINE int64_t block_count(int64_t n) { return (n + block_rows(n) - 1) / block_rows(n); }
-INLINE span block_span(int64_t n, int64_t b) {
+INLINE range block_range(int64_t n, int64_t b) {
     int64_t size = block_rows(n), end = (b + 1) * size;
-    return (span){b * size, end < n ? end : n};
+    return (range){b * size, end < n ? end : n};
 }
-/* The rows of a thread's share of blocks, for sweeps that keep nothing per block. */
-INLINE span row_share(const cpu_team *team, int64_t n) {
-    span blocks = share(team, (n + CPU_BLOCK - 1) / CPU_BLOCK);
+/* The rows of this thread, in whole blocks, for loops without sums per block. */
+INLINE range row_partition(const thread_ctx *ctx, int64_t n) {
+    range blocks = partition(ctx, (n + CPU_BLOCK - 1) / CPU_BLOCK);
     int64_t end = blocks.end * CPU_BLOCK;
-    return (span){blocks.begin * CPU_BLOCK, end < n ? end : n};
+    return (range){blocks.begin * CPU_BLOCK, end < n ? end : n};
 }
 
-/* An element-wise operation's share: some rows, or some columns of all rows when there are few (a parameter
- * block is one long row). */
+/* The part of an element-wise operation: some rows, or some columns of all rows where rows are few (a parameter block
+ * is one long row). */
 typedef struct tile {
-    span rows, cols;
+    range rows, cols;
 } tile;
-INLINE tile tile_share(const cpu_team *team, int64_t rows, int64_t cols) {
+INLINE tile tile_partition(const thread_ctx *ctx, int64_t rows, int64_t cols) {
     if (rows >= 2 * CPU_BLOCK)
-        return (tile){row_share(team, rows), {0, cols}};
-    return (tile){{0, rows}, row_share(team, cols)};
+        return (tile){row_partition(ctx, rows), {0, cols}};
+    return (tile){{0, rows}, row_partition(ctx, cols)};
 }
 
-/* Sparse rows cut so that every thread gets as many rows + entries. Which thread
- * makes a row does not change the row. */
-INLINE int64_t csr_cut(const int64_t *ptr, int64_t rows, int64_t target) {
+/* Sparse rows, partitioned so that every thread has the same number of rows + entries.
+ * A row does not depend on the thread that computes it. */
+INLINE int64_t csr_cut(const int64_t *indptr, int64_t rows, int64_t target) {
     int64_t low = 0, high = rows;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (ptr[middle] + middle < target)
+        if (indptr[middle] + middle < target)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
 }
-INLINE span csr_share(const cpu_team *team, const be_csr *a) {
-    const int64_t *ptr = csr_ptr(a);
+INLINE range csr_partition(const thread_ctx *ctx, const be_csr *a) {
+    const int64_t *indptr = csr_indptr(a);
     int64_t work = a->rows + a->nnz;
-    return (span){csr_cut(ptr, a->rows, work * team->id / team->size),
-                  csr_cut(ptr, a->rows, work * (team->id + 1) / team->size)};
+    return (range){csr_cut(indptr, a->rows, work * ctx->id / ctx->size),
+                   csr_cut(indptr, a->rows, work * (ctx->id + 1) / ctx->size)};
 }
 
-/* The same in whole windows of the order in which rows are walked (see be_csr). */
-INLINE span csr_windows(const cpu_team *team, const be_csr *a) {
-    span rows = csr_share(team, a);
-    int64_t half = BE_ORDER / 2, all = (a->rows + BE_ORDER - 1) / BE_ORDER;
-    return (span){team->id == 0 ? 0 : (rows.begin + half) / BE_ORDER,
-                  team->id == team->size - 1 ? all : (rows.end + half) / BE_ORDER};
+/* The same in whole windows of CPU_WINDOW rows. */
+INLINE range window_partition(const thread_ctx *ctx, const be_csr *a) {
+    range rows = csr_partition(ctx, a);
+    int64_t half = CPU_WINDOW / 2, all = (a->rows + CPU_WINDOW - 1) / CPU_WINDOW;
+    return (range){ctx->id == 0 ? 0 : (rows.begin + half) / CPU_WINDOW,
+                   ctx->id == ctx->size - 1 ? all : (rows.end + half) / CPU_WINDOW};
 }
 
-/* Scratch in pieces that each start on a cache line. */
+/* Scratch is handed out in pieces aligned to a cache line. */
 INLINE size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 INLINE size_t floats_bytes(int64_t count) { return padded((size_t)count * sizeof(float)); }
-INLINE float *take(char **scratch, int64_t count) {
-    float *piece = (float *)(void *)*scratch;
+INLINE float *take_floats(char **scratch, int64_t count) {
+    float *floats = (float *)(void *)*scratch;
     *scratch += floats_bytes(count);
-    return piece;
+    return floats;
 }
 
-/* CHUNK elements at a time go side by side where blocks are added up: in double, in the order of the blocks. */
+/* Sums over blocks run in double, in block order, for CHUNK elements side by side. */
 #define CHUNK 16
 typedef float chunk_floats __attribute__((vector_size(CHUNK * 4)));
 typedef double chunk_doubles __attribute__((vector_size(CHUNK * 8)));
 
-/* The `count` elements at `from`, 0 behind them. Through a pointer: a vector as wide as this has no agreed way to be
- * returned where the instruction set lacks it. */
+/* *out = the `count` elements at `from`, padded with zeros. Returned by pointer: the ABI does not define how a vector
+ * wider than the registers is returned. */
 INLINE void chunk_load(chunk_doubles *out, const float *from, int64_t count) {
     chunk_floats here = {0};
     if (count == CHUNK)
@@ -180,10 +158,10 @@ INLINE void sum_blocks(double sum[CHUNK], const float *partial, int64_t blocks, 
     memcpy(sum, &all, sizeof all);
 }
 
-/* out[i] += the sum of the blocks, for the thread's share of 0 .. count-1. */
-INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int64_t blocks, int64_t stride,
+/* out[i] += sum over blocks of partial[b * stride + i], for the elements of this thread. */
+INLINE void add_sums(const thread_ctx *ctx, float *out, const float *partial, int64_t blocks, int64_t stride,
                      int64_t count) {
-    span mine = share(team, (count + CHUNK - 1) / CHUNK);
+    range mine = partition(ctx, (count + CHUNK - 1) / CHUNK);
     for (int64_t c = mine.begin; c < mine.end; c++) {
         double sum[CHUNK];
         int64_t first = c * CHUNK, some = count - first < CHUNK ? count - first : CHUNK;
@@ -195,11 +173,11 @@ INLINE void add_sums(const cpu_team *team, float *out, const float *partial, int
 
 /* ---- dropout and activation ---- */
 
-#define DROP_RUN (4 * VW) /* elements that one run of the generator decides */
+#define DROPOUT_RUN (4 * VW) /* elements per run of the generator */
 
-/* philox4x32_10 of philox.h for VW blocks from number `block`: the factors of DROP_RUN elements. A word lies in the
- * lower half of a 64-bit lane, VW / 2 blocks a vector; what is in the upper halves never counts. */
-INLINE void drop_run(float keep[DROP_RUN], const be_drop *drop, uint32_t block) {
+/* philox4x32_10 of philox.h for VW blocks from number `block`: the factors of DROPOUT_RUN elements. A 32-bit
+ * word is the lower half of a 64-bit lane, VW / 2 blocks per vector; the upper halves are ignored. */
+INLINE void dropout_run(float factors[DROPOUT_RUN], const be_drop *drop, uint32_t block) {
     for (uint32_t half = 0; half < 2; half++) {
         static const uint64_t ramp[] = {0, 1, 2, 3, 4, 5, 6, 7};
         vl c[4], pair[2];
@@ -210,52 +188,51 @@ INLINE void drop_run(float keep[DROP_RUN], const be_drop *drop, uint32_t block) 
         c[3] = (vl){0} + drop->stream;
         uint32_t k0 = drop->key[0], k1 = drop->key[1];
         for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-            vl p0 = vl_product(c[0], 0xD2511F53u), p1 = vl_product(c[2], 0xCD9E8D57u);
+            vl p0 = vl_mul_lo32(c[0], 0xD2511F53u), p1 = vl_mul_lo32(c[2], 0xCD9E8D57u);
             c[0] = (p1 >> 32) ^ c[1] ^ k0;
             c[2] = (p0 >> 32) ^ c[3] ^ k1;
             c[1] = p1;
             c[3] = p0;
         }
-        vl_weave(pair, (c[0] & 0xffffffffu) | (c[1] << 32), (c[2] & 0xffffffffu) | (c[3] << 32));
+        vl_interleave(pair, (c[0] & 0xffffffffu) | (c[1] << 32), (c[2] & 0xffffffffu) | (c[3] << 32));
         for (int i = 0; i < 2; i++)
-            vf_store(keep + (2 * half + (uint32_t)i) * VW,
-                     vf_pick((vi)((vu)pair[i] >= drop->threshold), vf_set(drop->scale), vf_set(0.0f)));
+            vf_store(factors + (2 * half + (uint32_t)i) * VW,
+                     vf_select((vi)((vu)pair[i] >= drop->threshold), vf_set(drop->scale), vf_set(0.0f)));
     }
 }
 
-/* keep[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop). */
-INLINE void drop_factors(float *keep, const be_drop *drop, int64_t first, int64_t count) {
+/* factors[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop). */
+INLINE void dropout_factors(float *factors, const be_drop *drop, int64_t first, int64_t count) {
     for (int64_t i = 0; i < count;) {
-        int64_t skip = (first + i) % 4, some = count - i < DROP_RUN - skip ? count - i : DROP_RUN - skip;
-        float run[DROP_RUN];
-        drop_run(run, drop, (uint32_t)((first + i) / 4));
-        memcpy(keep + i, run + skip, (size_t)some * sizeof(float));
+        int64_t skip = (first + i) % 4, some = count - i < DROPOUT_RUN - skip ? count - i : DROPOUT_RUN - skip;
+        float run[DROPOUT_RUN];
+        dropout_run(run, drop, (uint32_t)((first + i) / 4));
+        memcpy(factors + i, run + skip, (size_t)some * sizeof(float));
         i += some;
     }
 }
 
-/* max(v, 0); NaN is kept: it must be seen. */
+/* max(v, 0); NaN stays NaN, so that it reaches the loss. */
 INLINE vf vf_relu(vf v) { return vf_max(vf_set(0.0f), v); }
 
-/* y = x keep, and 0 where keep is 0, whatever x is; y may be x. */
-INLINE void drop_some(float *y, const float *x, const float *keep, int64_t count) {
+/* y = x * factors, and 0 where the factor is 0, for NaN and infinite x too; y may be x. */
+INLINE void apply_factors(float *y, const float *x, const float *factors, int64_t count) {
     for (int64_t i = 0; i < vf_count(count); i++) {
-        vf factor = vf_row(keep, count, i);
-        vf_row_set(y, count, i, vf_pick(factor != 0.0f, vf_row(x, count, i) * factor, vf_set(0.0f)));
+        vf factor = vf_row(factors, count, i);
+        vf_row_set(y, count, i, vf_select(factor != 0.0f, vf_row(x, count, i) * factor, vf_set(0.0f)));
     }
 }
 
-/* y = x with elements dropped, rows r .. end-1; y may be x. Elements are numbered row after row, so that rows share
- * runs. */
-INLINE void drop_rows(be_mat y, be_mat x, int64_t r, int64_t end, const be_drop *drop) {
-    float keep[DROP_RUN];
+/* y = dropout(x) for rows r .. end-1; y may be x. Elements are numbered row-major, so a run may span rows. */
+INLINE void dropout_rows(be_mat y, be_mat x, int64_t r, int64_t end, const be_drop *drop) {
+    float factors[DROPOUT_RUN];
     int64_t element = r * y.cols, last = end * y.cols, j = 0;
     while (element < last) {
-        int64_t some = last - element < DROP_RUN ? last - element : DROP_RUN;
-        drop_factors(keep, drop, element, some);
+        int64_t some = last - element < DROPOUT_RUN ? last - element : DROPOUT_RUN;
+        dropout_factors(factors, drop, element, some);
         for (int64_t i = 0; i < some;) { /* up to the end of the run or of the row */
             int64_t part = y.cols - j < some - i ? y.cols - j : some - i;
-            drop_some(row(y, r) + j, row(x, r) + j, keep + i, part);
+            apply_factors(row(y, r) + j, row(x, r) + j, factors + i, part);
             i += part;
             j += part;
             if (j == y.cols) {

@@ -1,9 +1,9 @@
-/* simd.h - vectors of VW floats, written once for every instruction set. The
- * arithmetic is plain C on vector types; only loads and stores of a part of a
- * vector need each set's own instruction.
+/* simd.h - vectors of VW floats for every instruction set. Arithmetic is C on vector
+ * types (GCC vector extensions); intrinsics are used where these have no equal:
+ * masked loads and stores, non-temporal stores, max, sqrt, 32-bit products.
  *
- * A row of d floats is handled as full vectors and one part: vf_load_n reads
- * n <= VW floats and gives zeros behind them, vf_store_n writes just n. */
+ * A row of d floats is full vectors and a tail: vf_load_n reads n <= VW floats
+ * and pads with zeros, vf_store_n writes n. */
 #ifndef CPU_SIMD_H
 #define CPU_SIMD_H
 
@@ -41,17 +41,16 @@ INLINE vf vf_load(const float *p) {
 
 INLINE void vf_store(float *p, vf v) { memcpy(p, &v, sizeof v); }
 
-/* A store past the caches, for more than they hold: nothing is read before it and nothing pushed out of them. p lies on
- * a whole vector. Other threads see it behind vf_streamed. */
+/* Non-temporal store (p aligned to a vector); call vf_sfence() before other threads read. */
 #if defined(__AVX512F__)
 INLINE void vf_stream(float *p, vf v) { _mm512_stream_ps(p, (__m512)v); }
-INLINE void vf_streamed(void) { _mm_sfence(); }
+INLINE void vf_sfence(void) { _mm_sfence(); }
 #elif defined(__AVX2__)
 INLINE void vf_stream(float *p, vf v) { _mm256_stream_ps(p, (__m256)v); }
-INLINE void vf_streamed(void) { _mm_sfence(); }
+INLINE void vf_sfence(void) { _mm_sfence(); }
 #else
 INLINE void vf_stream(float *p, vf v) { vf_store(p, v); }
-INLINE void vf_streamed(void) {}
+INLINE void vf_sfence(void) {}
 #endif
 
 INLINE vf vf_set(float x) { return (vf){0} + x; }
@@ -67,7 +66,7 @@ INLINE __m256i vf_mask_n(int n) {
 INLINE vf vf_load_n(const float *p, int n) { return (vf)_mm256_maskload_ps(p, vf_mask_n(n)); }
 INLINE void vf_store_n(float *p, vf v, int n) { _mm256_maskstore_ps(p, vf_mask_n(n), (__m256)v); }
 #else
-/* Lane by lane: a loop becomes a call of memcpy. */
+/* Unrolled: compilers turn a loop into a call of memcpy. */
 INLINE vf vf_load_n(const float *p, int n) {
     if (n == VW)
         return vf_load(p);
@@ -92,22 +91,22 @@ INLINE void vf_store_n(float *p, vf v, int n) {
 }
 #endif
 
-/* The 64-bit products of the lower halves of 64-bit lanes with one factor: no set has a product of whole 64-bit lanes
- * that is as fast, most have none. */
+/* 64-bit products of the lower halves of 64-bit lanes with `factor`: full 64-bit multiplication is slower or missing.
+ */
 #if defined(__AVX512F__)
-INLINE vl vl_product(vl x, uint32_t factor) { return (vl)_mm512_mul_epu32((__m512i)x, _mm512_set1_epi64(factor)); }
+INLINE vl vl_mul_lo32(vl x, uint32_t factor) { return (vl)_mm512_mul_epu32((__m512i)x, _mm512_set1_epi64(factor)); }
 #elif defined(__AVX2__)
-INLINE vl vl_product(vl x, uint32_t factor) { return (vl)_mm256_mul_epu32((__m256i)x, _mm256_set1_epi64x(factor)); }
+INLINE vl vl_mul_lo32(vl x, uint32_t factor) { return (vl)_mm256_mul_epu32((__m256i)x, _mm256_set1_epi64x(factor)); }
 #elif defined(__SSE2__)
-INLINE vl vl_product(vl x, uint32_t factor) { return (vl)_mm_mul_epu32((__m128i)x, _mm_set1_epi64x(factor)); }
+INLINE vl vl_mul_lo32(vl x, uint32_t factor) { return (vl)_mm_mul_epu32((__m128i)x, _mm_set1_epi64x(factor)); }
 #elif defined(__aarch64__)
-INLINE vl vl_product(vl x, uint32_t factor) { return (vl)vmull_n_u32(vmovn_u64((uint64x2_t)x), factor); }
+INLINE vl vl_mul_lo32(vl x, uint32_t factor) { return (vl)vmull_n_u32(vmovn_u64((uint64x2_t)x), factor); }
 #else
-INLINE vl vl_product(vl x, uint32_t factor) { return (x & 0xffffffffu) * factor; }
+INLINE vl vl_mul_lo32(vl x, uint32_t factor) { return (x & 0xffffffffu) * factor; }
 #endif
 
 /* a0 b0 a1 b1 .. of 64-bit lanes, in two vectors. */
-INLINE void vl_weave(vl out[2], vl a, vl b) {
+INLINE void vl_interleave(vl out[2], vl a, vl b) {
 #if VW == 16
     out[0] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
     out[1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
@@ -120,18 +119,18 @@ INLINE void vl_weave(vl out[2], vl a, vl b) {
 #endif
 }
 
-/* A vector chosen lane by lane: where `mask` is all ones a, else b. */
-INLINE vf vf_pick(vi mask, vf a, vf b) { return (vf)((mask & (vi)a) | (~mask & (vi)b)); }
+/* Per lane: a where `mask` is all ones, else b. */
+INLINE vf vf_select(vi mask, vf a, vf b) { return (vf)((mask & (vi)a) | (~mask & (vi)b)); }
 /* a > b ? a : b: b when one of them is NaN. */
 #if defined(__AVX512F__)
 INLINE vf vf_max(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
 #elif defined(__AVX2__)
 INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 #else
-INLINE vf vf_max(vf a, vf b) { return vf_pick(a > b, a, b); }
+INLINE vf vf_max(vf a, vf b) { return vf_select(a > b, a, b); }
 #endif
 
-/* Rounded as sqrtf is, lane by lane. */
+/* Correctly rounded, as sqrtf. */
 #if defined(__AVX512F__)
 INLINE vf vf_sqrt(vf v) { return (vf)_mm512_sqrt_ps((__m512)v); }
 #elif defined(__AVX2__)
@@ -157,8 +156,7 @@ INLINE vf vf_where_positive(vf y, vf v) {
 INLINE vf vf_where_positive(vf y, vf v) { return (vf)((y > 0.0f) & (vi)v); }
 #endif
 
-/* Lane i and lane i + VW/2 added, and so on until one is left, in vectors of half the width each time: the order is
- * part of the result. */
+/* Pairwise: lanes i and i + VW/2, then halves of halves. The order determines the bits. */
 typedef float vf8 __attribute__((vector_size(32)));
 typedef float vf4 __attribute__((vector_size(16)));
 INLINE float vf4_sum(vf4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
@@ -180,10 +178,10 @@ INLINE float vf_sum(vf v) {
 
 #define LOG2E 1.44269504f
 
-/* 2^x for x <= 126, which is what a softmax and a Gauss kernel ask for: x = k + r with |r| <= 1/2; 2^r by the
- * polynomial of degree 6 through its Chebyshev points (error 2.5e-9 relative), times 2^k made of k in the exponent.
- * Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, with the exponent's bias 127 when that
- * is added too. Below -126.5 the exponent is 0 and so is the result; NaN stays NaN. */
+/* 2^x for x <= 126, the range of a softmax and of a Gauss kernel: x = k + r with |r| <= 1/2; 2^r by the polynomial of
+ * degree 6 through its Chebyshev points (relative error 2.5e-9), times 2^k with k as exponent bits. Adding
+ * 1.5 * 2^23 + 127 rounds to an integer and leaves it, with the bias 127, in the lowest bits. Below -126.5 the exponent
+ * is 0 and so is the result; NaN stays NaN. */
 INLINE vf vf_exp2(vf x) {
     const float whole = 12582912.0f + 127.0f;
     x = vf_max(vf_set(-127.0f), x);
@@ -236,24 +234,24 @@ INLINE void vf_transpose(vf v[VW]) {
 
 /* ---- rows of any width ---- */
 
-/* Whether vector i of a row of d floats is whole, and how many floats it has. */
+/* Floats of vector i of a row of d floats; number of vectors of the row. */
 INLINE int vf_part(int64_t d, int64_t i) { return d - i * VW >= VW ? VW : (int)(d - i * VW); }
 INLINE int64_t vf_count(int64_t d) { return (d + VW - 1) / VW; }
 INLINE vf vf_row(const float *row, int64_t d, int64_t i) {
     int part = vf_part(d, i);
     return part == VW ? vf_load(row + i * VW) : vf_load_n(row + i * VW, part);
 }
-/* A whole store where it can be one: partial stores are slow on some processors, partial loads are not. */
-INLINE void vf_put(float *p, vf v, int part) {
+/* Masked stores are slow on some processors (masked loads are not), so full vectors are stored unmasked. */
+INLINE void vf_store_part(float *p, vf v, int part) {
     if (part == VW)
         vf_store(p, v);
     else
         vf_store_n(p, v, part);
 }
-INLINE void vf_row_set(float *row, int64_t d, int64_t i, vf v) { vf_put(row + i * VW, v, vf_part(d, i)); }
+INLINE void vf_row_set(float *row, int64_t d, int64_t i, vf v) { vf_store_part(row + i * VW, v, vf_part(d, i)); }
 
 /* Columns i VW .. of VW rows of width d as vectors over the rows: out[j] holds column i VW + j. Rows from `rows` on
- * count as zeros. */
+ * are read as zeros. */
 INLINE void vf_load_square(vf out[VW], const float *first, int64_t ld, const int rows, int64_t d, int64_t i) {
     if (rows == VW)
         for (int r = 0; r < VW; r++)
@@ -274,7 +272,7 @@ INLINE void vf_load_columns(vf *out, const float *first, int64_t ld, const int r
     }
 }
 
-/* The way back: writes columns 0 .. d-1 of `rows` rows. */
+/* The inverse: writes columns 0 .. d-1 of `rows` rows. */
 INLINE void vf_store_columns(const vf *in, float *first, int64_t ld, int rows, int64_t d) {
     for (int64_t i = 0; i < vf_count(d); i++) {
         vf v[VW];

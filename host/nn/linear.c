@@ -1,0 +1,78 @@
+/* linear.c - products with weights: Y = H W. The input of layer 0 are the features X, sparse or dense, with dropout:
+ *
+ *   Y = dropout(X) W          gW += dropout(X)' gY          (X needs no gradient)
+ *
+ * Dropped features are saved for backward, sparse ones as values by entry id, which X and its transpose share: the mask
+ * is drawn once per epoch. Evaluation reads X itself. */
+#include "nn/layers.h"
+
+void nn_hidden_widths(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k) {
+    *in = k == 0 ? shape->features : config->hidden;
+    *out = k == config->layers - 1 ? shape->classes : config->hidden;
+}
+
+bool nn_dropout_first_last(const nn_config *config, int64_t k) { return k == 0 || k == config->layers - 1; }
+
+/* ---- layer 0 ---- */
+
+void nn_plan_features(nn_workspace *ws, nn_plan *plan, const nn_config *config, const nn_shape *shape) {
+    if (config->dropout > 0.0 && shape->dense)
+        nn_plan_mat(plan, NN_MEM_FEATURES, &ws->x_dropped, shape->nodes, shape->features);
+    else if (config->dropout > 0.0 && shape->feature_entries > 0)
+        nn_plan_mat(plan, NN_MEM_FEATURES, &ws->x_dropped, 1, shape->feature_entries);
+}
+
+/* n x F, or the values of sparse features. */
+static be_mat features(const nn_layer *l) { return l->shape->dense ? l->input->x : l->input->xval; }
+
+static be_mat dropped_features(const nn_layer *l, const be_drop *drop) {
+    return drop->rate > 0.0f && l->ws->x_dropped.buf ? l->ws->x_dropped : features(l);
+}
+
+fathom_status nn_project(const nn_layer *l, const nn_pass *pass, be_mat y, be_mat w) {
+    be_drop drop = nn_dropout(l->config, pass, 0);
+    be_mat all = features(l), x = dropped_features(l, &drop);
+    /* X_d = dropout(X) */
+    if (x.buf != all.buf)
+        TRY(be_activate(l->dev, &(be_activate_args){.y = x, .x = all, .act = {.drop = drop}}));
+    /* Y = X_d W */
+    if (!l->shape->dense)
+        return be_spmm(l->dev, &(be_spmm_args){.y = y, .a = l->input->xs, .val = x, .x = w, .alpha = 1.0f});
+    return be_gemm(l->dev, &(be_gemm_args){.c = y, .a = x, .b = w, .alpha = 1.0f});
+}
+
+fathom_status nn_project_backward(const nn_layer *l, const nn_pass *pass, be_mat gw, be_mat gy) {
+    be_drop drop = nn_dropout(l->config, pass, 0);
+    be_mat x = dropped_features(l, &drop);
+    const nn_input *in = l->input;
+    /* gW += X_d' gY */
+    if (!l->shape->dense)
+        return be_spmm(l->dev,
+                       &(be_spmm_args){.y = gw, .a = in->xt, .val = x, .x = gy, .z = gw, .alpha = 1.0f, .beta = 1.0f});
+    return be_gemm(l->dev, &(be_gemm_args){.c = gw, .a = x, .b = gy, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+}
+
+/* ---- any layer ---- */
+
+void nn_linear_declare(nn_linear *lin, const nn_layer *l, nn_params *params) {
+    nn_declare(params,
+               (nn_declaration){&lin->w, &lin->gw, NN_TRAINED, l->in, l->out, true, 2, nn_glorot(l->in, l->out), 0},
+               "convs.%lld.lin.weight", (long long)l->index);
+}
+
+fathom_status nn_linear_forward(const nn_linear *lin, const nn_layer *l, const nn_pass *pass, be_mat y, be_mat h) {
+    if (l->index == 0)
+        return nn_project(l, pass, y, lin->w);
+    /* Y = H W */
+    return be_gemm(l->dev, &(be_gemm_args){.c = y, .a = h, .b = lin->w, .alpha = 1.0f});
+}
+
+fathom_status nn_linear_backward(const nn_linear *lin, const nn_layer *l, const nn_pass *pass, be_mat h, be_mat gy) {
+    if (l->index == 0)
+        return nn_project_backward(l, pass, lin->gw, gy);
+    /* gW += H' gY */
+    TRY(be_gemm(l->dev, &(be_gemm_args){.c = lin->gw, .a = h, .b = gy, .ta = true, .alpha = 1.0f, .beta = 1.0f}));
+    /* gH = gY W' */
+    nn_grad_resize(l->ws, l->in);
+    return be_gemm(l->dev, &(be_gemm_args){.c = l->ws->grad, .a = gy, .b = lin->w, .tb = true, .alpha = 1.0f});
+}

@@ -1,0 +1,84 @@
+/* registry.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
+#include <string.h>
+
+#include "nn/layers.h"
+
+const nn_conv *const nn_convs[NN_CONV_COUNT] = {
+#define X(id, name) [NN_##id] = &nn_conv_##name,
+    NN_CONV_LIST(X)
+#undef X
+};
+
+const nn_norm *const nn_norms[NN_NORM_COUNT] = {
+#define X(id, name) [NN_##id] = &nn_norm_##name,
+    NN_NORM_LIST(X)
+#undef X
+};
+
+static const char *const conv_names[NN_CONV_COUNT] = {NN_CONV_LIST(NN_NAME)};
+static const char *const norm_names[NN_NORM_COUNT] = {NN_NORM_LIST(NN_NAME)};
+
+/* The enums of the public header number the rows of the lists. */
+#define X(id, name) _Static_assert((int)NN_##id == (int)FATHOM_##id, "fathom_conv: " #name);
+NN_CONV_LIST(X)
+#undef X
+#define X(id, name) _Static_assert((int)NN_##id == (int)FATHOM_NORM_##id, "fathom_norm_kind: " #name);
+NN_NORM_LIST(X)
+#undef X
+
+const char *nn_conv_name(nn_conv_kind kind) { return conv_names[kind]; }
+const char *nn_norm_name(nn_norm_kind kind) { return norm_names[kind]; }
+
+/* The row called `name`, or -1. */
+static int find(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+bool nn_conv_find(nn_conv_kind *kind, const char *name) {
+    int row = find(conv_names, NN_CONV_COUNT, name);
+    if (row >= 0)
+        *kind = (nn_conv_kind)row;
+    return row >= 0;
+}
+
+bool nn_norm_find(nn_norm_kind *kind, const char *name) {
+    int row = find(norm_names, NN_NORM_COUNT, name);
+    if (row >= 0)
+        *kind = (nn_norm_kind)row;
+    return row >= 0;
+}
+
+const char *nn_memory_name(nn_memory part) {
+    static const char *const names[NN_MEM_COUNT] = {"graph", "features", "parameters", "activations", "scratch"};
+    return names[part];
+}
+
+static fathom_status count(const char *what, int64_t value, int64_t high) {
+    return value >= 1 && value <= high ? FATHOM_OK
+                                       : fail(FATHOM_USAGE, "%s must be a whole number from 1 to %lld, not %lld", what,
+                                              (long long)high, (long long)value);
+}
+
+/* low <= value <= high, or below high when `open`. NaN fails. */
+static fathom_status real(const char *what, double value, double low, double high, bool open) {
+    bool good = value >= low && (open ? value < high : value <= high);
+    return good ? FATHOM_OK
+                : fail(FATHOM_USAGE, "%s must be at least %g and %s %g, not %g", what, low, open ? "below" : "at most",
+                       high, value);
+}
+
+fathom_status nn_config_check(const nn_config *config) {
+    if ((unsigned)config->model >= NN_CONV_COUNT || (unsigned)config->norm >= NN_NORM_COUNT)
+        return fail(FATHOM_USAGE, "there is no such model or norm");
+    TRY(count("layers", config->layers, NN_LAYERS_MAX));
+    TRY(count("hidden", config->hidden, NN_HIDDEN_MAX));
+    TRY(count("groups", config->groups, NN_GROUPS_MAX));
+    TRY(real("lambda", config->lambda, -1e3, 1e3, false));
+    TRY(real("dropout", config->dropout, 0, 1, true));
+    TRY(real("momentum", config->momentum, 0, 1, false));
+    TRY(real("alpha", config->alpha, 0, 1, false));
+    return real("theta", config->theta, 0, 1e3, false);
+}

@@ -1,0 +1,222 @@
+/* sweep.c - runs a sweep: starts the workers, reports progress, writes the results (sweep.h). */
+#include "sweep/sweep.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/mem.h"
+#include "sweep/results.h"
+#include "sweep/sweep_plan.h"
+
+/* ---- workers ---- */
+
+/* One worker for a GPU, --jobs workers for the CPU. */
+static fathom_status add_workers(sweep_state *s, int device) {
+    bool cpu = s->devices.info[device].kind == BE_CPU;
+    int64_t left = s->count - s->before;
+    int jobs = !cpu ? 1 : s->options->jobs > 0 ? s->options->jobs : s->devices.info[device].compute_units;
+    if (cpu && jobs > left)
+        jobs = left > 0 ? (int)left : 1;
+    for (int i = 0; i < s->worker_count; i++)
+        if (s->workers[i].device == device)
+            return fail(FATHOM_USAGE, "--device '%.80s' names %s twice", s->options->devices,
+                        s->devices.info[device].selector);
+    for (int i = 0; i < jobs; i++) {
+        if (s->worker_count == SWEEP_WORKERS_MAX)
+            return fail(FATHOM_USAGE, "more than %d workers", SWEEP_WORKERS_MAX);
+        sweep_worker *w = &s->workers[s->worker_count];
+        *w = (sweep_worker){.queue = &s->queue,
+                            .index = s->worker_count,
+                            .devices = &s->devices,
+                            .device = device,
+                            .open = s->options->open,
+                            .automatic = strcmp(s->options->devices, "auto") == 0};
+        w->open.threads = !cpu ? 0 : w->open.threads > 0 ? w->open.threads : 1;
+        snprintf(s->running[s->worker_count].device, sizeof s->running->device, "%s", s->devices.info[device].selector);
+        s->worker_count++;
+    }
+    return FATHOM_OK;
+}
+
+static fathom_status make_workers(sweep_state *s) {
+    char list[512], *rest = NULL;
+    int device;
+    if (strlen(s->options->devices) >= sizeof list)
+        return fail(FATHOM_USAGE, "--device '%.80s...': the list is longer than %zu bytes", s->options->devices,
+                    sizeof list - 1);
+    strcpy(list, s->options->devices);
+    TRY(mem_new(&s->workers, SWEEP_WORKERS_MAX, 1, sizeof *s->workers, "workers"));
+    TRY(mem_new(&s->running, SWEEP_WORKERS_MAX, 1, sizeof *s->running, "workers"));
+    TRY(mem_new(&s->snapshot, SWEEP_WORKERS_MAX, 1, sizeof *s->snapshot, "workers"));
+    for (char *selector = strtok_r(list, ",", &rest); selector; selector = strtok_r(NULL, ",", &rest)) {
+        TRY(be_find(&s->devices, selector, &device));
+        TRY(add_workers(s, device));
+    }
+    return s->worker_count ? FATHOM_OK : fail(FATHOM_USAGE, "--device names no device");
+}
+
+/* ---- progress ---- */
+
+/* Calls the progress function. Called with the queue locked; copies the state and unlocks it for the call. */
+static void report_progress(sweep_state *s) {
+    sweep_queue *q = &s->queue;
+    char failure[CORE_MESSAGE_MAX], note[CORE_MESSAGE_MAX];
+    double spent = q->cost_spent, now = clock_seconds() - s->start;
+    memcpy(s->snapshot, s->running, (size_t)s->worker_count * sizeof *s->snapshot);
+    memcpy(failure, q->failure, sizeof failure);
+    q->failure[0] = '\0';
+    memcpy(note, q->note, sizeof note);
+    q->note[0] = '\0';
+    for (int64_t i = 0; i < s->worker_count; i++)
+        if (s->snapshot[i].busy && s->snapshot[i].epochs > 0)
+            spent += s->snapshot[i].cost * (double)s->snapshot[i].epoch / (double)s->snapshot[i].epochs;
+    double left = q->cost_left - (spent - q->cost_spent);
+    sweep_progress progress = {.total = s->count,
+                               .done = s->before + q->done,
+                               .failed = q->failed,
+                               .before = s->before,
+                               .seconds = now,
+                               .seconds_left = spent > 0 && now > 1 ? now * fmax(left, 0) / spent : (double)NAN,
+                               .workers = s->worker_count,
+                               .running = s->snapshot,
+                               .note = note[0] ? note : NULL,
+                               .failure = failure[0] ? failure : NULL};
+    pthread_mutex_unlock(&q->lock);
+    if (s->options->progress)
+        s->options->progress(s->options->user, &progress);
+    pthread_mutex_lock(&q->lock);
+}
+
+static void wait_for_workers(sweep_state *s) {
+    sweep_queue *q = &s->queue;
+    pthread_mutex_lock(&q->lock);
+    while (q->alive > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&q->changed, &q->lock, &until);
+        if (q->stop && *q->stop)
+            q->halt = 1;
+        report_progress(s);
+    }
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* Enough for the back ends, however small the limit of the process is (ulimit -s). */
+#define WORKER_STACK ((size_t)8 << 20)
+
+static bool start_worker(sweep_worker *w) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    bool started = pthread_attr_setstacksize(&attributes, WORKER_STACK) == 0 &&
+                   pthread_create(&w->thread, &attributes, sweep_worker_run, w) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static fathom_status run_workers(sweep_state *s) {
+    sweep_queue *q = &s->queue;
+    q->recipe = s->recipe;
+    q->cells = s->cells;
+    q->taken = s->taken;
+    q->count = s->count;
+    q->cost = s->cost;
+    q->journal = &s->journal;
+    q->running = s->running;
+    q->stop = s->options->stop;
+    s->start = clock_seconds();
+    int started = 0;
+    q->alive = s->worker_count;
+    for (; started < s->worker_count; started++)
+        if (!start_worker(&s->workers[started]))
+            break;
+    pthread_mutex_lock(&q->lock);
+    q->alive -= s->worker_count - started;
+    pthread_mutex_unlock(&q->lock);
+    if (started > 0)
+        wait_for_workers(s);
+    for (int i = 0; i < started; i++)
+        pthread_join(s->workers[i].thread, NULL);
+    if (started == 0)
+        return fail(FATHOM_FAILURE, "no thread could be started for the sweep: %s", strerror(errno));
+    return q->fatal == FATHOM_OK ? FATHOM_OK : fail(q->fatal, "%s", q->fatal_text);
+}
+
+/* ---- the end ---- */
+
+/* Without a finished run no file is written. */
+static fathom_status save_results(const char *folder) {
+    sweep_results results;
+    TRY(results_load(&results, folder));
+    fathom_status status = results.done ? results_save(&results) : FATHOM_OK;
+    results_free(&results);
+    return status;
+}
+
+static fathom_status summarize(sweep_summary *summary, sweep_state *s) {
+    const sweep_queue *q = &s->queue;
+    *summary = (sweep_summary){.total = s->count,
+                               .done = s->before + q->done,
+                               .failed = q->failed,
+                               .before = s->before,
+                               .cut = s->journal.cut,
+                               .seconds = s->start > 0 ? clock_seconds() - s->start : 0};
+    memcpy(summary->first_failure, q->first_failure, sizeof summary->first_failure);
+    TRY(save_results(s->options->out));
+    if (s->options->stop && *s->options->stop && summary->done < summary->total) {
+        summary->interrupted = true;
+        return fail(FATHOM_INTERRUPTED,
+                    "interrupted with %lld of %lld runs finished; the same command with --resume "
+                    "goes on",
+                    (long long)summary->done, (long long)summary->total);
+    }
+    if (summary->failed > 0)
+        return fail(FATHOM_FAILURE, "%lld of %lld runs failed, the first of them %.1500s", (long long)summary->failed,
+                    (long long)summary->total, summary->first_failure);
+    if (summary->done < summary->total)
+        return fail(FATHOM_DEVICE, "%lld of %lld runs were not done: every device was lost; --resume goes on",
+                    (long long)(summary->total - summary->done), (long long)summary->total);
+    return FATHOM_OK;
+}
+
+static fathom_status prepare_and_run(sweep_summary *summary, sweep_state *s) {
+    TRY(grid_expand(&s->cells, &s->count, s->recipe));
+    TRY(sweep_check_folder(s));
+    TRY(be_list_for(&s->devices, s->options->devices));
+    TRY(sweep_open_folder(s));
+    TRY(sweep_plan_cells(s));
+    TRY(make_workers(s));
+    TRY(sweep_record_start(s));
+    if (s->before < s->count)
+        TRY(run_workers(s));
+    return summarize(summary, s);
+}
+
+fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, const sweep_run_options *options) {
+    sweep_state *s;
+    TRY(mem_new(&s, 1, 1, sizeof *s, "sweep")); /* too large for a small stack */
+    *s = (sweep_state){.recipe = recipe, .options = options, .journal = JOURNAL_CLOSED};
+    pthread_mutex_init(&s->queue.lock, NULL);
+    pthread_cond_init(&s->queue.changed, NULL);
+    fathom_status status = prepare_and_run(summary, s);
+    journal_close(&s->journal);
+    provenance_free(&s->provenance);
+    be_list_free(&s->devices);
+    mem_free(s->cells);
+    mem_free(s->cost);
+    mem_free(s->taken);
+    mem_free(s->workers);
+    mem_free(s->running);
+    mem_free(s->snapshot);
+    pthread_mutex_destroy(&s->queue.lock);
+    pthread_cond_destroy(&s->queue.changed);
+    mem_free(s);
+    return status;
+}

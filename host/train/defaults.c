@@ -1,0 +1,107 @@
+/* defaults.c - settings that the user did not give: learning rate, L2, groups, momentum and lambda by preset, data set,
+ * model and depth. The tables are those of the published results. */
+#include <math.h>
+#include <string.h>
+
+#include "train/train.h"
+
+#define EPOCHS_MAX 1000000000 /* of the C API */
+
+/* Rows of the tables; embedded and karate use Cora's. */
+typedef enum data_row { CORA, CITESEER, PUBMED, COAUTHOR, OTHER, DATA_ROWS } data_row;
+
+static const struct {
+    const char *name;
+    data_row row;
+} known_sets[] = {{"cora", CORA},         {"embedded", CORA}, {"karate", CORA},         {"karate-2", CORA},
+                  {"citeseer", CITESEER}, {"pubmed", PUBMED}, {"coauthor-cs", COAUTHOR}};
+
+static const struct {
+    double lr, authors_l2, paper_l2;
+    int64_t paper_groups;
+} rates[DATA_ROWS] = {
+    [CORA] = {5e-3, 5e-4, 5e-4, 10},     [CITESEER] = {5e-3, 5e-5, 5e-4, 10}, [PUBMED] = {1e-2, 1e-3, 1e-3, 5},
+    [COAUTHOR] = {5e-3, 5e-5, 5e-4, 10}, [OTHER] = {5e-3, 5e-4, 5e-4, 10},
+};
+
+/* lambda of the preset `authors`: `shallow` below `depth` layers, `deep` from there on. */
+typedef struct lambda_rule {
+    double shallow;
+    int64_t depth;
+    double deep;
+} lambda_rule;
+
+static const lambda_rule lambda_rules[OTHER][2][NN_SGC + 1] = {
+    /*               GCN              GAT              SGC */
+    [CORA] = {{{.001, 6, .03}, {.001, 6, .01}, {.01, 60, .005}}, /* all features */
+              {{0, 0, .01}, {0, 0, .01}, {.005, 70, .03}}},      /* missing features */
+    [CITESEER] = {{{.001, 6, .005}, {.001, 6, .005}, {.0005, 60, .002}}, {{0, 0, .005}, {0, 0, .01}, {0, 0, .0005}}},
+    [PUBMED] = {{{.001, 6, .01}, {.005, 6, .01}, {0, 0, .05}}, {{0, 0, .02}, {0, 0, .03}, {0, 0, .05}}},
+    [COAUTHOR] = {{{.001, 6, .03}, {.001, 6, .03}, {.001, 10, .5}}, {{0, 0, .03}, {0, 0, .03}, {.003, 30, .5}}},
+};
+#define LAMBDA_DEFAULT .01 /* other data, GCNII, and the preset pyg */
+
+static const struct {
+    const char *name;
+    bool assign_bias;
+    double momentum;
+} presets[TRAIN_PRESETS] = {
+    [TRAIN_AUTHORS] = {"authors", true, 0.3}, [TRAIN_PAPER] = {"paper", false, 0.3}, [TRAIN_PYG] = {"pyg", false, 0.1}};
+
+const char *train_preset_name(train_preset preset) { return presets[preset].name; }
+
+static data_row row_of(const char *name) {
+    for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)
+        if (strcmp(known_sets[i].name, name) == 0)
+            return known_sets[i].row;
+    return OTHER;
+}
+
+static double lambda_of(data_row r, const train_config *c) {
+    if (c->preset == TRAIN_PYG || r == OTHER || c->net.model > NN_SGC)
+        return LAMBDA_DEFAULT;
+    const lambda_rule *l = &lambda_rules[r][c->missing_rate > 0][c->net.model];
+    return c->net.layers < l->depth ? l->shallow : l->deep;
+}
+
+train_config train_unset(void) {
+    train_config config = {.seed = 100};
+#define X(name, kind, member, owner, option, letter, argument, fallback, ...) \
+    config.member = SETTING_##kind##_##fallback;
+    SETTINGS_ALL(X);
+#undef X
+    return config;
+}
+
+fathom_status train_fill(train_config *c, const data_set *set) {
+    TRY(data_need_features(set)); /* before a device is opened */
+    data_row r = row_of(set->name);
+    bool pyg = c->preset == TRAIN_PYG, paper = c->preset == TRAIN_PAPER;
+    c->net.assign_bias = presets[c->preset].assign_bias;
+    c->feature_norm = set->norm;
+    if (isnan(c->net.momentum))
+        c->net.momentum = presets[c->preset].momentum;
+    if (c->net.groups == 0)
+        c->net.groups = paper ? rates[r].paper_groups : 10;
+    if (isnan(c->lr))
+        c->lr = pyg ? rates[OTHER].lr : rates[r].lr;
+    if (isnan(c->weight_decay))
+        c->weight_decay = pyg ? rates[OTHER].paper_l2 : paper ? rates[r].paper_l2 : rates[r].authors_l2;
+    if (c->epochs == 0)
+        c->epochs = r == COAUTHOR && c->net.model == NN_SGC && c->preset == TRAIN_AUTHORS ? 500 : 1000;
+    if (c->lambda_from == TRAIN_LAMBDA_RECIPE && paper)
+        c->lambda_from = TRAIN_LAMBDA_AUTO; /* the paper chooses it on the validation set */
+    if (c->net.norm != NN_GROUP && c->lambda_from == TRAIN_LAMBDA_AUTO)
+        c->lambda_from = TRAIN_LAMBDA_RECIPE; /* nothing to search for */
+    if (c->lambda_from != TRAIN_LAMBDA_GIVEN)
+        c->net.lambda = lambda_of(r, c);
+    if (!(c->lr > 0 && c->lr <= 1e3))
+        return fail(FATHOM_USAGE, "the learning rate must be above 0, not %g", c->lr);
+    if (!(c->weight_decay >= 0 && c->weight_decay <= 1e3))
+        return fail(FATHOM_USAGE, "the weight decay must be at least 0, not %g", c->weight_decay);
+    if (c->epochs < 1 || c->patience < 0 || c->eval_every < 1 || c->checkpoint_every < 1)
+        return fail(FATHOM_USAGE, "epochs, eval-every and checkpoint-every must be at least 1, patience at least 0");
+    if (c->epochs > EPOCHS_MAX)
+        return fail(FATHOM_USAGE, "epochs must be at most %d, not %lld", EPOCHS_MAX, (long long)c->epochs);
+    return nn_config_check(&c->net);
+}

@@ -1,0 +1,27 @@
+/* resume_state.h - state.safetensors, from which a run resumes bit for bit: weights with running estimates, both
+ * moments and the best weights as blocks; progress and fingerprint in the metadata. */
+#ifndef TRAIN_RESUME_STATE_H
+#define TRAIN_RESUME_STATE_H
+
+#include "train/train.h"
+
+typedef struct train_progress {
+    int64_t epoch; /* last finished */
+    double loss;
+    int64_t best_epoch;
+    double best[NN_SETS]; /* accuracies of that epoch */
+    double lambda;        /* as used */
+} train_progress;
+
+/* nn_get_block. `strict`, for OpenCL devices: FATHOM_NUMERIC if a value is NaN, so that a good state on disk is not
+ * overwritten by a wrong one. */
+fathom_status state_get(float *values, const nn_model *model, nn_block block, bool strict);
+
+fathom_status state_save(const char *path, const nn_model *model, const train_progress *progress,
+                         const train_config *config, const data_set *set, bool strict);
+
+/* Refuses the state of another run and names what differs. */
+fathom_status state_load(nn_model *model, train_progress *progress, const char *path, const train_config *config,
+                         const data_set *set);
+
+#endif

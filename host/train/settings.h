@@ -1,0 +1,127 @@
+/* settings.h - the one list of training settings. From it come train_config and its defaults, the options of `train`,
+ * `eval` and `sweep`, recipe keys, the configuration in run.json, the resume fingerprint, journal columns, checkpoint
+ * metadata and the converters of fathom.h. A new setting is one line here, and a member of nn_config where a network
+ * reads it.
+ *
+ *   X(name, kind, member, owner, option, letter, argument, default, low, high, words, help, sweep_help)
+ *
+ *   name        in C and in JSON; fathom_train_options has a member of that name
+ *   kind        INT (int64_t), REAL (double) or CHOICE (an enum)
+ *   member      of train_config
+ *   owner       who reads it: ANY network, GROUP_NORM, GCNII
+ *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
+ *   default     VALUE(number), NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides
+ *   low, high   the range, both ends allowed
+ *   words       CHOICE: "a|b|c" in the order of the enum; REAL: a word that may replace the number; or NULL
+ *   help        of `train`; `sweep_help` of `sweep`, NULL where a list spans the runs instead
+ *
+ * File formats fix their order of settings, so the list is in groups: each format names the groups in its order. */
+#ifndef TRAIN_SETTINGS_H
+#define TRAIN_SETTINGS_H
+
+#define SETTINGS_NETWORK(X)                                                                                            \
+    X(model, CHOICE, net.model, ANY, "model", 'm', NULL, NAMED(gcn, NN_GCN), 0, 0, NN_CONV_CHOICES, "the convolution", \
+      NULL)                                                                                                            \
+    X(norm, CHOICE, net.norm, ANY, "norm", 0, NULL, NAMED(group, NN_GROUP), 0, 0, NN_NORM_CHOICES,                     \
+      "the normalisation", NULL)                                                                                       \
+    X(layers, INT, net.layers, ANY, "layers", 'k', "K", VALUE(15), 1, NN_LAYERS_MAX, NULL, "depth", NULL)
+
+#define SETTINGS_WIDTH(X)                                                                \
+    X(hidden, INT, net.hidden, ANY, "hidden", 0, "D", VALUE(16), 1, NN_HIDDEN_MAX, NULL, \
+      "width of the layers between", "width of the layers between")
+
+#define SETTINGS_GROUP_NORM(X)                                                               \
+    X(groups, INT, net.groups, GROUP_NORM, "groups", 0, "G", PRESET, 1, NN_GROUPS_MAX, NULL, \
+      "groups of the group norm (default: the preset's)", NULL)                              \
+    X(lambda, REAL, net.lambda, GROUP_NORM, "lambda", 0, "X", PRESET, -1e3, 1e3, "auto",     \
+      "weight of the group norm; auto: chosen on the validation set (default: the preset's)", NULL)
+
+#define SETTINGS_DROPOUT(X) \
+    X(dropout, REAL, net.dropout, ANY, "dropout", 0, "P", VALUE(0.6), 0, 0.999, NULL, "dropout rate", "dropout rate")
+
+#define SETTINGS_ADAM(X)                                                                                  \
+    X(lr, REAL, lr, ANY, "lr", 0, "X", PRESET, 1e-12, 1e3, NULL, "learning rate (default: the preset's)", \
+      "learning rate, or preset")                                                                         \
+    X(weight_decay, REAL, weight_decay, ANY, "weight-decay", 0, "X", PRESET, 0, 1e3, NULL,                \
+      "L2 added to the gradients (default: the preset's)", "L2 added to the gradients, or preset")
+
+#define SETTINGS_LENGTH(X)                                                                                 \
+    X(epochs, INT, epochs, ANY, "epochs", 'e', "N", PRESET, 1, 10000000, NULL, "how many (default: 1000)", \
+      "of every run, or preset")                                                                           \
+    X(patience, INT, patience, ANY, "patience", 0, "N", VALUE(0), 0, 10000000, NULL,                       \
+      "stop after N epochs without a better validation accuracy; 0: never",                                \
+      "stop a run after N epochs without a better validation accuracy")
+
+#define SETTINGS_EVALUATION(X)                                                                                        \
+    X(eval_every, INT, eval_every, ANY, "eval-every", 0, "N", VALUE(1), 1, 10000000, NULL, "evaluate every N epochs", \
+      NULL)
+
+#define SETTINGS_PRESET(X)                                                                                        \
+    X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, "authors|paper|pyg", \
+      "the defaults: see above", "authors, paper or pyg; see fathom train --help")
+
+#define SETTINGS_GCNII(X)                                                                                         \
+    X(alpha, REAL, net.alpha, GCNII, "alpha", 0, "A", VALUE(0.1), 0, 1, NULL, "GCNII: share of the first layer",  \
+      "GCNII: share of the first layer")                                                                          \
+    X(theta, REAL, net.theta, GCNII, "theta", 0, "T", VALUE(0.5), 0, 1e3, NULL, "GCNII: strength of the weights", \
+      "GCNII: strength of the weights")
+
+/* Of the running estimates; no option of its own: the preset decides. */
+#define SETTINGS_MOMENTUM(X) X(momentum, REAL, net.momentum, ANY, "momentum", 0, "M", PRESET, 0, 1, NULL, NULL, NULL)
+
+#define SETTINGS_CHECKPOINT(X)                                                                                 \
+    X(checkpoint_every, INT, checkpoint_every, ANY, "checkpoint-every", 0, "N", VALUE(100), 1, 10000000, NULL, \
+      "save the state every N epochs", NULL)
+
+/* ---- orders ---- */
+
+/* Those that train_config itself holds; the others are in its nn_config. */
+#define SETTINGS_TRAINER(X) SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_CHECKPOINT(X)
+
+/* Options of `train`, before --init and --out. */
+#define SETTINGS_OPTIONS(X) \
+    SETTINGS_NETWORK(X)     \
+    SETTINGS_WIDTH(X)       \
+    SETTINGS_GROUP_NORM(X)  \
+    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X)
+
+/* Recipe keys, and options of `sweep`, that hold for every run. */
+#define SETTINGS_RECIPE(X) \
+    SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_PRESET(X)
+
+/* Columns of the journal, up to lambda and after lambda_from. */
+#define SETTINGS_COLUMNS(X) SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X)
+#define SETTINGS_COLUMNS_AFTER_LAMBDA(X) \
+    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
+
+/* What a checkpoint says about its network. */
+#define SETTINGS_MODEL(X) SETTINGS_NETWORK(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X) SETTINGS_GCNII(X)
+
+#define SETTINGS_ALL(X) SETTINGS_OPTIONS(X) SETTINGS_MOMENTUM(X) SETTINGS_CHECKPOINT(X)
+
+/* ---- columns ---- */
+
+#define SETTING_TYPE_INT int64_t
+#define SETTING_TYPE_REAL double
+
+/* The word of a CHOICE, from the table that owns it. */
+#define SETTING_WORD_model nn_conv_name
+#define SETTING_WORD_norm nn_norm_name
+#define SETTING_WORD_preset train_preset_name
+
+/* Does this nn_config have the owner of a setting? */
+#define SETTING_USED_ANY(net) true
+#define SETTING_USED_GROUP_NORM(net) ((net)->norm == NN_GROUP)
+#define SETTING_USED_GCNII(net) ((net)->model == NN_GCNII)
+
+/* The default: as the user would type it (or NULL), and as a value. */
+#define SETTING_TEXT_VALUE(number) #number
+#define SETTING_TEXT_NAMED(word, enumerator) #word
+#define SETTING_TEXT_PRESET NULL
+#define SETTING_INT_VALUE(number) number
+#define SETTING_INT_PRESET 0
+#define SETTING_REAL_VALUE(number) number
+#define SETTING_REAL_PRESET NAN
+#define SETTING_CHOICE_NAMED(word, enumerator) enumerator
+
+#endif

@@ -1,0 +1,108 @@
+/* unit_nn_plan.c - the memory plan of a network: its size, the depth that fits, what is allocated; and the ranges of a
+ * configuration. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nn/nn.h"
+#include "support/golden.h"
+#include "support/support.h"
+
+static be_device *dev;
+static data_set *graph;
+
+void setUp(void) {}
+void tearDown(void) {}
+
+static void test_plan_says_the_depth_that_fits(void) {
+    nn_shape shape = {.nodes = 1000, .features = 50, .classes = 4, .entries = 5000, .feature_entries = 10000};
+    nn_config config = golden_config(NN_GCN, NN_GROUP, 100), fitting;
+    nn_bytes bytes, need;
+    be_info info = {.name = "a small device", .memory_bytes = 2 * 1000 * 1000};
+    golden_ok(nn_plan_bytes(&bytes, &config, &shape));
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    const char *text = strstr(fathom_last_error(), " layers would fit");
+    TEST_ASSERT_NOT_NULL(text);
+    while (text[-1] >= '0' && text[-1] <= '9')
+        text--;
+    long long depth;
+    TEST_ASSERT_EQUAL_INT(1, sscanf(text, "%lld", &depth));
+    fitting = config;
+    fitting.layers = depth;
+    golden_ok(nn_plan_bytes(&need, &fitting, &shape));
+    TEST_ASSERT_TRUE(need.total <= info.memory_bytes);
+    fitting.layers = depth + 1;
+    golden_ok(nn_plan_bytes(&need, &fitting, &shape));
+    TEST_ASSERT_TRUE(need.total > info.memory_bytes);
+    info.memory_bytes = 1000;
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "not even one layer"));
+    info = (be_info){.name = "a device", .memory_bytes = INT64_C(1) << 40, .max_alloc_bytes = 1000};
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "in one piece"));
+}
+
+/* Group norm adds n (d + G) floats a layer (its input is saved, and S), and small G x d statistics. */
+static void test_group_norm_memory_is_linear_in_d_plus_g(void) {
+    nn_shape shape = {.nodes = 10000, .features = 50, .classes = 4, .entries = 50000, .feature_entries = 10000};
+    nn_config none = golden_config(NN_GCN, NN_NONE, 50), group = golden_config(NN_GCN, NN_GROUP, 50);
+    nn_bytes a, b;
+    none.hidden = group.hidden = 32;
+    group.groups = 10;
+    golden_ok(nn_plan_bytes(&a, &none, &shape));
+    golden_ok(nn_plan_bytes(&b, &group, &shape));
+    double extra = (double)(b.total - a.total) / 50 / 4;
+    TEST_ASSERT_TRUE(extra < 1.2 * 10000 * (32 + 10));
+}
+
+static void test_planned_is_what_is_allocated(void) {
+    for (int model = 0; model < NN_CONV_COUNT; model++) {
+        nn_input *input = NULL;
+        nn_model *m = NULL;
+        nn_config config = golden_config((nn_conv_kind)model, NN_GROUP, 7);
+        int64_t before = be_count(dev).live_bytes;
+        golden_ok(nn_input_make(&input, dev, graph, config.model));
+        golden_ok(nn_model_make(&m, &config, input));
+        double used = (double)(be_count(dev).live_bytes - before), planned = (double)nn_model_bytes(m)->total;
+        TEST_ASSERT_TRUE(fabs(used - planned) < 0.02 * planned);
+        nn_model_free(m);
+        nn_input_free(input);
+        TEST_ASSERT_EQUAL_INT64(before, be_count(dev).live_bytes);
+    }
+}
+
+static void test_bad_configurations_are_named(void) {
+    nn_bytes bytes;
+    nn_shape shape = nn_shape_of(graph);
+    const struct {
+        const char *word;
+        size_t offset;
+        double real;
+        int64_t whole;
+    } bad[] = {{"layers", offsetof(nn_config, layers), 0, 0},   {"layers", offsetof(nn_config, layers), 0, 1001},
+               {"hidden", offsetof(nn_config, hidden), 0, -3},  {"groups", offsetof(nn_config, groups), 0, 0},
+               {"dropout", offsetof(nn_config, dropout), 1, 0}, {"dropout", offsetof(nn_config, dropout), -0.1, 0},
+               {"lambda", offsetof(nn_config, lambda), NAN, 0}, {"alpha", offsetof(nn_config, alpha), 2, 0},
+               {"theta", offsetof(nn_config, theta), -1, 0},    {"momentum", offsetof(nn_config, momentum), 7, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nn_config config = golden_config(NN_GCN, NN_GROUP, 2);
+        bool whole = bad[i].offset >= offsetof(nn_config, layers) && bad[i].offset <= offsetof(nn_config, groups);
+        char *member = (char *)&config + bad[i].offset;
+        memcpy(member, whole ? (const void *)&bad[i].whole : (const void *)&bad[i].real, 8);
+        TEST_ASSERT_EQUAL_MESSAGE(FATHOM_USAGE, nn_plan_bytes(&bytes, &config, &shape), bad[i].word);
+        TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), bad[i].word));
+    }
+}
+
+int main(void) {
+    UNITY_BEGIN();
+    dev = golden_device(0);
+    graph = golden_graph();
+    RUN_TEST(test_plan_says_the_depth_that_fits);
+    RUN_TEST(test_group_norm_memory_is_linear_in_d_plus_g);
+    RUN_TEST(test_planned_is_what_is_allocated);
+    RUN_TEST(test_bad_configurations_are_named);
+    golden_set_free(graph);
+    be_close(dev);
+    return support_end();
+}
