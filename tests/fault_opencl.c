@@ -294,29 +294,36 @@ static int stop(worker *w) {
     return status;
 }
 
+/* Starts a child and waits for its run without faults. One child at a time: the first one compiles the kernels, the
+ * others find them in the cache of the driver. */
+static void start_counted(worker *workers, int number, int which) {
+    worker *w = &workers[number];
+    start(w, which, number);
+    if (receive(w, &w->places, sizeof w->places, FIRST_MS))
+        return;
+    for (int i = 0; i < WORKERS; i++)
+        if (workers[i].pid) {
+            kill(workers[i].pid, SIGKILL);
+            stop(&workers[i]);
+        }
+    TEST_FAIL_MESSAGE("a run without faults fails");
+}
+
 static void inject_all(int which) {
     const struct scenario *s = &scenarios[which];
     if (s->own_gemm && SAMPLE_DIVISOR > 1)
         TEST_IGNORE_MESSAGE("CLBlast compiles for minutes under the sanitizer");
     long tried = 0, fired = 0, survived = 0, bad = 0;
-    worker workers[WORKERS] = {{0}};
-    for (int i = 0; i < WORKERS; i++) {
-        workers[i].next = i;
-        start(&workers[i], which, i);
-    }
+    worker workers[WORKERS];
+    for (int i = 0; i < WORKERS; i++)
+        workers[i] = (worker){.next = i};
+    for (int i = 0; i < WORKERS; i++)
+        start_counted(workers, i, which);
     for (int open = WORKERS, i = 0; open > 0; i = (i + 1) % WORKERS) {
         worker *w = &workers[i];
         verdict v;
         if (!w->pid)
             continue;
-        if (!w->places && !receive(w, &w->places, sizeof w->places, FIRST_MS)) {
-            for (int other = 0; other < WORKERS; other++)
-                if (workers[other].pid) {
-                    kill(workers[other].pid, SIGKILL);
-                    stop(&workers[other]);
-                }
-            TEST_FAIL_MESSAGE("a run without faults fails");
-        }
         bool done = w->next >= injections(s, w->places);
         if (!done && receive(w, &v, sizeof v, HANG_MS)) {
             tried++;
@@ -336,7 +343,7 @@ static void inject_all(int which) {
             bad++;
             w->next += WORKERS;
             if (!done)
-                start(w, which, i);
+                start_counted(workers, i, which);
             else
                 open--;
         }
