@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/cache_path.h"
+#include "core/cpu_count.h"
 #include "core/cpu_name.h"
 #include "core/mem.h"
 #include "core/status.h"
@@ -325,6 +327,64 @@ static void processors_have_a_name(void) {
     TEST_ASSERT_NOT_EQUAL_INT(0, strlen(name));
 }
 
+/* --- cores ------------------------------------------------------------------- */
+
+/* A tree of files below cores.root, made anew. */
+static void put(const char *path, const char *text) {
+    char name[256], folder[256] = "cores.root";
+    snprintf(name, sizeof name, "cores.root/%s", path);
+    mkdir(folder, 0777);
+    for (char *slash = strchr(name + 11, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
+        mkdir(folder, 0777);
+    }
+    FILE *file = fopen(name, "w");
+    TEST_ASSERT_NOT_NULL(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void expect_cores(int expected, unsigned long mask) {
+    TEST_ASSERT_EQUAL_INT(expected, cpu_count_from("cores.root", &(cpu_cores){{mask}}));
+}
+
+static void cores_that_may_be_used(void) {
+    TEST_ASSERT_EQUAL_INT(0, system("rm -rf cores.root"));
+    expect_cores(8, 0xff); /* nothing limits */
+    expect_cores(2, 0x81);
+    expect_cores(1, 0); /* at least one */
+    put("proc/self/cgroup", "0::/user/job\n");
+    put("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
+    expect_cores(8, 0xff);
+    put("sys/fs/cgroup/user/cpu.max", "250000 100000\n"); /* of the parent: 2.5 CPUs */
+    expect_cores(3, 0xff);
+    put("sys/fs/cgroup/cpu.max", "50000 100000\n"); /* of a container's own root */
+    expect_cores(1, 0xff);
+    put("proc/self/cgroup", "4:cpu,cpuacct:/job\n"); /* version 1 */
+    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    expect_cores(8, 0xff);
+    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n");
+    expect_cores(2, 0xff);
+}
+
+static void slow_cores_are_left_out(void) {
+    TEST_ASSERT_EQUAL_INT(0, system("rm -rf cores.root"));
+    put("sys/devices/cpu_core/cpus", "0-3,6\n");
+    expect_cores(5, 0xff);
+    expect_cores(1, 0xf1 & ~0x40ul); /* of cores 0, 4, 5, 7 one is fast */
+    expect_cores(2, 0x30);           /* only slow ones are allowed: all of them */
+    TEST_ASSERT_EQUAL_INT(0, system("rm -rf cores.root"));
+    for (int i = 0; i < 8; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/cpu_capacity", i);
+        put(path, i < 4 ? "430\n" : i < 7 ? "870\n" : "1024\n");
+    }
+    expect_cores(4, 0xff);
+    expect_cores(4, 0x0f);
+    TEST_ASSERT_EQUAL_INT(0, system("rm -rf cores.root"));
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(numbers_are_the_exit_codes);
@@ -345,5 +405,7 @@ int main(void) {
     RUN_TEST(growth_that_fails_leaves_the_block);
     RUN_TEST(counters_hold_over_threads);
     RUN_TEST(processors_have_a_name);
+    RUN_TEST(cores_that_may_be_used);
+    RUN_TEST(slow_cores_are_left_out);
     return support_end();
 }

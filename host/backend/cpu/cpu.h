@@ -1,5 +1,5 @@
-/* cpu.h - the native back end: a queue of operations that all threads of one parallel
- * region run in order, with a barrier after each.
+/* cpu.h - the native back end: a queue of operations that all threads of a team
+ * run in order, with a barrier after each.
  *
  * An operation is one function that every thread calls. It partitions its rows by
  * ctx->id, synchronises with cpu_barrier between its phases, and gives the same
@@ -11,15 +11,8 @@
 #ifndef BACKEND_CPU_H
 #define BACKEND_CPU_H
 
-#include <stdatomic.h>
-
+#include "backend/cpu/cpu_team.h"
 #include "backend/driver.h"
-
-/* Synchronises the threads of a parallel region; see cpu_queue.c. */
-typedef struct barrier {
-    atomic_int waiting;
-    atomic_uint phase;
-} barrier;
 
 /* A matrix larger than this has been evicted before the next operation reads it. */
 #define L2_BYTES (4 << 20)
@@ -44,14 +37,15 @@ typedef struct cpu_task {
     } args;
 } cpu_task;
 
-typedef struct thread_ctx {
+struct thread_ctx {
     int id, size;
-    barrier *barrier;
+    cpu_barrier_state *barrier;
+    atomic_int *order;         /* see cpu_end_op */
     char *scratch;             /* shared by all threads, aligned to a cache line; undefined between operations */
     const prefetch_hint *hint; /* CPU_HINTS of them */
-} thread_ctx;
+};
 
-void cpu_barrier(const thread_ctx *ctx);
+void cpu_barrier(const thread_ctx *ctx); /* within an operation */
 
 /* One operation: the function of every thread, and the bytes of scratch it needs. */
 typedef struct cpu_op {
@@ -99,14 +93,14 @@ void cpu_blas_end(void);
 
 struct cpu_state {
     const cpu_op *ops;
-    int threads;
+    cpu_team *team;
+    int threads; /* at most */
     bool profile;
     cpu_task *queue; /* CPU_QUEUE of them */
     int queued;
     bool multiplies; /* a gemm is queued, which may call OpenBLAS */
     char *scratch;
     size_t scratch_bytes;
-    barrier barrier;
     be_counters counters;
     double seconds[BE_OP_COUNT];
     int64_t calls[BE_OP_COUNT];

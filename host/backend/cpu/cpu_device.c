@@ -7,18 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <omp.h>
-
 #include "backend/cpu/cpu.h"
+#include "core/cpu_count.h"
 #include "core/cpu_name.h"
 #include "core/mem.h"
 
 /* ---- description ---- */
 
-/* The smaller of OMP_NUM_THREADS and the cores of the affinity mask. */
+/* The cores that this process may use, or fewer by OMP_NUM_THREADS. */
 static int usable_threads(void) {
-    int allowed = omp_get_num_procs(), wanted = omp_get_max_threads();
-    return wanted < allowed ? wanted : allowed;
+    const char *text = getenv("OMP_NUM_THREADS");
+    long wanted = text ? strtol(text, NULL, 10) : 0;
+    int allowed = cpu_count();
+    return wanted > 0 && wanted < allowed ? (int)wanted : allowed;
 }
 
 static fathom_status list(be_found *found) {
@@ -91,7 +92,9 @@ static void close_device(void *opaque) {
     cpu_state *state = opaque;
     if (!state)
         return;
-    cpu_run_queue(state);
+    if (state->team)
+        cpu_run_queue(state);
+    cpu_team_free(state->team);
     mem_free(state->queue);
     mem_free(state->scratch);
     mem_free(state);
@@ -106,6 +109,7 @@ static fathom_status open_device(void **opaque, const be_info *info, const be_op
     TRY_OUT(cpu_choose_isa(&state->ops, &isa));
     TRY_OUT(mem_new(&state->queue, CPU_QUEUE, 1, sizeof *state->queue, "operation queue"));
     state->threads = options->threads > 0 ? options->threads : usable_threads();
+    TRY_OUT(cpu_team_make(&state->team, state->threads));
     state->profile = options->profile;
     *opaque = state;
     return FATHOM_OK;

@@ -1,50 +1,25 @@
 /* cpu_queue.c - operations are queued until a caller waits for a result, then run in
- * order in a single parallel region: an epoch is one region with barriers. */
-#include <omp.h>
-#include <sched.h>
+ * order in one round of the team: an epoch is one round with barriers. */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "core/clock.h"
-#include "core/forked.h"
 #include "core/mem.h"
 
-/* An epoch has hundreds of barriers, so a thread spins first; on a loaded machine the thread it waits for may not be
- * scheduled, and then it yields its core. (OpenMP's own barrier spins for much longer.) */
-#define SPIN_LIMIT 2000
-
-static inline void pause_cpu(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
-void cpu_barrier(const thread_ctx *ctx) {
-    barrier *shared = ctx->barrier;
-    if (ctx->size == 1)
-        return;
-    unsigned phase = atomic_load_explicit(&shared->phase, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&shared->waiting, 1, memory_order_acq_rel) == ctx->size - 1) {
-        atomic_store_explicit(&shared->waiting, 0, memory_order_relaxed);
-        atomic_store_explicit(&shared->phase, phase + 1, memory_order_release);
-        return;
-    }
-    for (int spins = 0; atomic_load_explicit(&shared->phase, memory_order_acquire) == phase; spins++)
-        if (spins < SPIN_LIMIT)
-            pause_cpu();
-        else
-            sched_yield();
-}
-
-static void run_all(cpu_state *state, int id, int size) {
-    thread_ctx ctx = {.id = id, .size = size, .barrier = &state->barrier, .scratch = state->scratch};
-    double start = state->profile && id == 0 ? clock_seconds() : 0.0;
-    for (int i = 0; i < state->queued; i++) {
+/* What the caller's thread changes after the round is read before the last barrier. */
+static void run_all(void *user, thread_ctx *ctx) {
+    cpu_state *state = user;
+    const int queued = state->queued;
+    const bool profile = state->profile && ctx->id == 0;
+    double start = profile ? clock_seconds() : 0.0;
+    ctx->scratch = state->scratch;
+    for (int i = 0; i < queued; i++) {
         const cpu_task *task = &state->queue[i];
-        ctx.hint = task->hint;
-        state->ops[task->op].run(&ctx, &task->args);
-        cpu_barrier(&ctx);
-        if (state->profile && id == 0) {
+        ctx->hint = task->hint;
+        state->ops[task->op].run(ctx, &task->args);
+        if (!cpu_end_op(ctx))
+            return;
+        if (profile) {
             double end = clock_seconds();
             state->seconds[task->op] += end - start;
             state->calls[task->op]++;
@@ -59,16 +34,7 @@ void cpu_run_queue(cpu_state *state) {
     cpu_attach_hints(state->queue, state->queued);
     if (state->multiplies)
         cpu_blas_begin();
-    if (state->threads == 1 || forked_from_threads()) {
-        run_all(state, 0, 1);
-    } else {
-        int size = state->threads;
-#pragma omp parallel num_threads(size)
-        {
-            /* The runtime may give fewer threads than requested; the bits do not depend on it. */
-            run_all(state, omp_get_thread_num(), omp_get_num_threads());
-        }
-    }
+    cpu_team_run(state->team, run_all, state);
     if (state->multiplies)
         cpu_blas_end();
     state->queued = 0;
