@@ -34,7 +34,7 @@ static const struct opt_row rows[] = {
              "write the final representations: the same n x C outputs, the ones the metrics use"),
     OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL,
              "write node, class and probability; names of nodes and classes beside it"),
-    OPT_CHOICE(struct eval_options, definition, "definition", 0, "authors|paper|pyg", "authors",
+    OPT_CHOICE(struct eval_options, definition, "definition", 0, METRICS_DEFINITION_CHOICES, "authors",
                "of the group distance ratio"),
     OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when the checkpoint does not say it"),
     OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when the checkpoint does not say it"),

@@ -18,7 +18,7 @@ struct metrics_options {
 static const struct opt_row rows[] = {
     OPT_PATH(struct metrics_options, embeddings, "embeddings", 'e', "FILE", OPT_REQUIRED,
              "a .npy of n x d numbers, or a .npz with x and optionally y (labels)"),
-    OPT_CHOICE(struct metrics_options, definition, "definition", 0, "authors|paper|pyg", "authors",
+    OPT_CHOICE(struct metrics_options, definition, "definition", 0, METRICS_DEFINITION_CHOICES, "authors",
                "of the group distance ratio"),
     OPT_TEXT(struct metrics_options, data, "data", 0, "DATA", NULL,
              "the set the embeddings belong to: its labels, features and graph"),

@@ -50,8 +50,15 @@ typedef struct data_split {
 
 /* Feature normalisation: each row divided by its sum, none, or auto: row unless a value is negative (sums of signed
  * values may be near zero). */
-typedef enum data_norm { DATA_NORM_AUTO, DATA_NORM_ROW, DATA_NORM_NONE, DATA_NORMS } data_norm;
-const char *data_norm_name(data_norm norm);  /* "auto", "row", "none" */
+#define DATA_NORM_LIST(X) X(AUTO, auto) X(ROW, row) X(NONE, none)
+#define X(id, name) DATA_NORM_##id,
+typedef enum data_norm { DATA_NORM_LIST(X) DATA_NORMS } data_norm;
+#undef X
+/* The names as elements of an array, and as the choices of an option. */
+#define DATA_NORM_NAME(id, name) #name,
+#define DATA_NORM_CHOICE(id, name) "|" #name
+#define DATA_NORM_CHOICES (&(DATA_NORM_LIST(DATA_NORM_CHOICE))[1])
+const char *data_norm_name(data_norm norm);
 int32_t data_norm_public(data_norm norm);    /* as a fathom_feature_norm */
 data_norm data_norm_private(int32_t number); /* of a fathom_feature_norm */
 
@@ -163,7 +170,7 @@ typedef struct data_info {
 fathom_status data_describe(data_info *info, const data_set *set);
 void data_info_free(data_info *info);
 
-/* name, sha256, nodes, edges, features and classes into the object that is open; and all that `fathom data info` has. */
+/* name, sha256, nodes, edges, features and classes into the object that is open; and all of `fathom data info`. */
 struct json;
 void data_to_json(struct json *doc, const data_set *set);
 void data_info_to_json(struct json *doc, const data_set *set, const data_info *info);

@@ -12,7 +12,9 @@ _Static_assert((int)METRICS_AUTHORS == (int)FATHOM_DEFINITION_AUTHORS &&
                "metrics_definition and fathom_definition number alike");
 
 const char *metrics_definition_name(metrics_definition definition) {
-    static const char *const names[METRICS_DEFINITIONS] = {"authors", "paper", "pyg"};
+#define X(id, name) #name,
+    static const char *const names[METRICS_DEFINITIONS] = {METRICS_DEFINITION_LIST(X)};
+#undef X
     return names[definition];
 }
 

@@ -182,7 +182,9 @@ static fathom_status check_data(sweep_state *s, double size[RECIPE_VALUES_MAX]) 
 /* Relative training time of a cell, for the estimate of the time left:
  * size * (layers * norm + 3) * model * search */
 static double cell_cost(const grid_cell *cell, const sweep_recipe *recipe, const double *data_size) {
-    static const double model[NN_CONV_COUNT] = {1, 1.6, 0.5, 1.3}, norm[NN_NORM_COUNT] = {1, 1.3, 1.3, 2};
+#define CONV_COST(id, name, cost, title) cost,
+#define NORM_COST(id, name, cost) cost,
+    static const double model[] = {NN_CONV_LIST(CONV_COST)}, norm[] = {NN_NORM_LIST(NORM_COST)};
     double size = 1;
     for (int d = 0; d < recipe->data.count; d++)
         if (strcmp(recipe->data.value[d], cell->data) == 0)

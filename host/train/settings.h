@@ -19,6 +19,12 @@
 #ifndef TRAIN_SETTINGS_H
 #define TRAIN_SETTINGS_H
 
+/* The presets, which set what is not given (defaults.c); their names as elements of an array, and as choices. */
+#define TRAIN_PRESET_LIST(X) X(AUTHORS, authors) X(PAPER, paper) X(PYG, pyg)
+#define TRAIN_PRESET_NAME(id, name) #name,
+#define TRAIN_PRESET_CHOICE(id, name) "|" #name
+#define TRAIN_PRESET_CHOICES (&(TRAIN_PRESET_LIST(TRAIN_PRESET_CHOICE))[1])
+
 #define SETTINGS_NETWORK(X)                                                                                            \
     X(model, CHOICE, net.model, ANY, "model", 'm', NULL, NAMED(gcn, NN_GCN), 0, 0, NN_CONV_CHOICES, "the convolution", \
       NULL)                                                                                                            \
@@ -56,8 +62,8 @@
     X(eval_every, INT, eval_every, ANY, "eval-every", 0, "N", VALUE(1), 1, 10000000, NULL, "evaluate every N epochs", \
       NULL)
 
-#define SETTINGS_PRESET(X)                                                                                        \
-    X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, "authors|paper|pyg", \
+#define SETTINGS_PRESET(X)                                                                                         \
+    X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, TRAIN_PRESET_CHOICES, \
       "the defaults: see above", "authors, paper or pyg; see fathom train --help")
 
 #define SETTINGS_GCNII(X)                                                                                         \

@@ -18,7 +18,9 @@
 #include "nn/nn.h"
 #include "train/settings.h"
 
-typedef enum train_preset { TRAIN_AUTHORS, TRAIN_PAPER, TRAIN_PYG, TRAIN_PRESETS } train_preset;
+#define X(id, name) TRAIN_##id,
+typedef enum train_preset { TRAIN_PRESET_LIST(X) TRAIN_PRESETS } train_preset;
+#undef X
 const char *train_preset_name(train_preset preset);
 
 typedef enum train_lambda { TRAIN_LAMBDA_RECIPE, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
