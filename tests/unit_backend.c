@@ -6,7 +6,7 @@
 #include "backend/cpu/cpu.h"
 #include "core/mem.h"
 #include "core/random.h"
-#include "selftest/cases.h"
+#include "support/small_case.h"
 #include "support/support.h"
 
 #define OK(call) TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, (call), fathom_last_error())
@@ -388,17 +388,7 @@ static void sparse_matrices_survive(void) { survives(csr_and_free, NULL); }
 
 static void every_operation_survives(void) {
     for (int op = 0; op < BE_OP_COUNT; op++) {
-        op_case small = {.op = (be_op)op,
-                         .name = "small",
-                         .n = 130,
-                         .d = 5,
-                         .k = 3,
-                         .kind = 1,
-                         .a = 1.0f,
-                         .b = 1.0f,
-                         .rate = 0.5f,
-                         .graph = GRAPH_LOOPS,
-                         .bound = 1e-7};
+        op_case small = small_case((be_op)op, 130);
         survives(run_case, &small);
     }
 }

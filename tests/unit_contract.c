@@ -7,6 +7,7 @@
 #include "selftest/job.h"
 #include "support/fields.h"
 #include "support/idle.h"
+#include "support/small_case.h"
 #include "support/support.h"
 
 static be_device *dev, *other, nowhere = {.driver = &idle}; /* nothing runs on the last one */
@@ -23,22 +24,10 @@ void tearDown(void) {
     be_close(other);
 }
 
-/* Small shapes at which every operation has all its views, optional ones too. */
 static case_job *valid_on(be_device *where, be_op op) {
     static op_case shape;
     case_job *job;
-    shape = (op_case){.op = op,
-                      .name = "small",
-                      .n = 6,
-                      .d = 5,
-                      .k = 3,
-                      .kind = 1,
-                      .a = 1.0f,
-                      .b = 1.0f,
-                      .rate = 0.5f,
-                      .graph = GRAPH_LOOPS,
-                      .relu = true,
-                      .bound = 1e-7};
+    shape = small_case(op, 6);
     TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, case_open(&job, where, &shape), fathom_last_error());
     return job;
 }

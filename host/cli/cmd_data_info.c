@@ -43,14 +43,6 @@ static fathom_status training_bytes(int64_t *bytes, const data_set *set, const s
     return FATHOM_OK;
 }
 
-/* Published edge counts that count repeated edges and self-loops. */
-static int64_t published_edges(const char *name) {
-    return strcmp(name, "cora") == 0       ? 5429
-           : strcmp(name, "citeseer") == 0 ? 4732
-           : strcmp(name, "pubmed") == 0   ? 44338
-                                           : 0;
-}
-
 /* "8..15" and a bar. */
 static void print_histogram(const data_info *info) {
     int64_t most = 1;
@@ -85,7 +77,7 @@ static void print_classes(const data_set *set, const data_info *info) {
 }
 
 static void print_text(const data_set *set, const data_info *info, const struct info_options *o, int64_t training) {
-    int64_t published = published_edges(set->name);
+    int64_t published = data_published_edges(set->name);
     printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), printable(set->name), style(stdout, STYLE_PLAIN),
            set->layout, printable(set->origin));
     printf("nodes        %d, %d of them isolated\n", (int)set->graph.nodes, (int)info->isolated);

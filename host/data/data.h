@@ -203,11 +203,13 @@ fathom_status data_save_ogb(const data_set *set, const char *folder);
 /* The catalog: sets known by name. */
 typedef struct data_catalog_entry {
     const char *name, *title, *licence;
-    int file_count; /* 0: embedded */
+    int file_count;          /* 0: embedded */
+    int64_t published_edges; /* a count that includes repeated edges and self-loops; 0: none */
 } data_catalog_entry;
 
 int data_catalog_count(void);
 const data_catalog_entry *data_catalog_at(int index);
+int64_t data_published_edges(const char *name); /* 0 also for sets that are not in the catalog */
 /* *path = the files of `name` on this machine (free with mem_free), or NULL when there are none; *bytes their size. */
 fathom_status data_find(char **path, int64_t *bytes, const char *name);
 /* *folder = the cache's data folder (XDG_CACHE_HOME/fathom/data, else ~/.cache/fathom/data). */
