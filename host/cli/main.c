@@ -10,9 +10,9 @@
 #include "cli/complete.h"
 #include "cli/manual.h"
 #include "cli/stack.h"
-#include "cli/stream.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "terminal/stream.h"
 
 /* A closed standard stream must not become the number of a file that is opened later. Standard output gets a descriptor
  * that cannot be written, so that lost output is noticed at the end. */

@@ -9,7 +9,7 @@
 #include "doctor/doctor.h"
 #include "doctor/redact.h"
 #include "nn/nn.h"
-#include "selftest/run.h"
+#include "selftest/run_cases.h"
 
 #define SECONDS_EACH 0.02 /* of timing an operation */
 #define LIMITS_MAX 16384

@@ -1,7 +1,8 @@
-/* run.h - runs the cases on a device, operation by operation, for `fathom selftest` and the report of `fathom doctor`.
- * A device that a case lost is reopened for the next one, so that one broken operation does not fail the others. */
-#ifndef SELFTEST_RUN_H
-#define SELFTEST_RUN_H
+/* run_cases.h - runs the cases on a device, operation by operation, for `fathom selftest` and the report of `fathom
+ * doctor`. A device that a case lost is reopened for the next one, so that one broken operation does not fail the
+ * others. */
+#ifndef SELFTEST_RUN_CASES_H
+#define SELFTEST_RUN_CASES_H
 
 #include "core/progress.h"
 #include "selftest/cases.h"

@@ -1,4 +1,4 @@
-/* registry.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
+/* kinds.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
 #include <string.h>
 
 #include "nn/layers.h"
