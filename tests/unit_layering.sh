@@ -21,7 +21,8 @@ modules_below() {
     bench) echo bench report api "$train" ;;
     doctor) echo doctor bench api "$train" ;;
     terminal) echo terminal core ;;
-    cli) echo cli terminal doctor bench report sweep api "$train" ;;
+    options) echo options terminal core ;;
+    cli) echo cli options terminal doctor bench report sweep api "$train" ;;
     *) echo "$1" ;;
     esac
 }
@@ -78,7 +79,7 @@ rule_cblas_stays_in_its_module() {
 # But for the end of the child process in which ocl_probe.c asks the drivers.
 rule_only_the_command_prints_and_exits() {
     hits "$1" '(^|[^A-Za-z0-9_])((v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|fprintf[[:space:]]*\([[:space:]]*std(out|err))' host bench |
-        grep -vE '^host/(cli|terminal)/|^host/backend/opencl/ocl_probe\.c:[0-9]+:    _exit\(' || true
+        grep -vE '^host/(cli|options|terminal)/|^host/backend/opencl/ocl_probe\.c:[0-9]+:    _exit\(' || true
 }
 
 rule_memory_comes_from_core() {

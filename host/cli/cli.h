@@ -18,10 +18,10 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include "cli/options.h"
 #include "core/json.h"
 #include "core/quantity.h"
 #include "core/status.h"
+#include "options/options.h"
 #include "terminal/terminal.h"
 
 /* Every command, in the order of `fathom --help`: X(devices) declares `const struct command command_devices`. */
@@ -49,7 +49,5 @@
 #define X(name) extern const struct command command_##name;
 COMMANDS(X)
 #undef X
-
-extern const struct command *const commands[]; /* ended by NULL */
 
 #endif

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "backend/backend.h"
-#include "cli/commands.h"
 #include "data/data.h"
+#include "options/commands.h"
 #include "sweep/recipe.h"
 
 #define PATH_TEXT_MAX 1024
