@@ -29,9 +29,7 @@ static fathom_status training_bytes(int64_t *bytes, const data_set *set, const s
                         .layers = o->layers,
                         .hidden = o->hidden,
                         .groups = o->groups,
-                        .lambda = 0.01,
                         .dropout = 0.6,
-                        .momentum = 0.3,
                         .assign_bias = true};
     nn_shape shape = nn_shape_of(set);
     nn_bytes plan;

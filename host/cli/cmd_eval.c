@@ -113,27 +113,6 @@ static void compare_input(const data_set *set, const struct eval_options *o, con
 
 /* ---- outputs ---- */
 
-/* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
-static fathom_status save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes) {
-    char *text = NULL;
-    size_t used = 0, capacity = 64 * ((size_t)nodes + 1);
-    TRY(mem_new(&text, capacity, 1, 1, "predictions"));
-    used += (size_t)snprintf(text, capacity, "node,class,probability\n");
-    for (int64_t v = 0; v < nodes; v++) {
-        const float *z = logits + v * classes;
-        int64_t best = 0;
-        double total = 0;
-        for (int64_t c = 1; c < classes; c++)
-            best = z[c] > z[best] ? c : best;
-        for (int64_t c = 0; c < classes; c++)
-            total += exp((double)z[c] - (double)z[best]);
-        used += (size_t)snprintf(text + used, capacity - used, "%" PRId64 ",%" PRId64 ",%.6f\n", v, best, 1 / total);
-    }
-    fathom_status status = file_replace(path, &(file_piece){text, used}, 1);
-    mem_free(text);
-    return status;
-}
-
 /* What came of it. */
 struct outcome {
     fathom_model_info model;
@@ -148,7 +127,7 @@ static fathom_status save_outputs(const struct eval_options *o, const struct out
         TRY(npy_save_float(o->logits, e->rows, e->nodes, e->classes));
     if (o->embeddings)
         TRY(npy_save_float(o->embeddings, e->rows, e->nodes, e->classes));
-    return o->predictions ? save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
+    return o->predictions ? train_save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
 }
 
 static void add_config(struct json *doc, const nn_config *config, const struct eval_options *o, const data_set *set) {

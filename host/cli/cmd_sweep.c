@@ -119,21 +119,7 @@ static void on_progress(void *user, const sweep_progress *p) {
 static fathom_status print_dry_json(const sweep_recipe *recipe, const grid_cell *cells, int64_t count) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
-    json_text(doc, "recipe", recipe->name);
-    json_int(doc, "runs", count);
-    json_open_array(doc, "cells");
-    for (int64_t i = 0; i < count; i++) {
-        json_open(doc, NULL);
-        json_text(doc, "cell", cells[i].id);
-        json_text(doc, "data", cells[i].data);
-        json_text(doc, "model", nn_conv_name(cells[i].model));
-        json_text(doc, "norm", nn_norm_name(cells[i].norm));
-        json_int(doc, "layers", cells[i].layers);
-        json_real(doc, "missing_rate", cells[i].missing);
-        json_int(doc, "seed", (int64_t)cells[i].seed);
-        json_close(doc);
-    }
-    json_close(doc);
+    grid_to_json(doc, recipe, cells, count);
     fathom_status status = print_json(doc);
     json_free(doc);
     return status;
@@ -184,14 +170,7 @@ static fathom_status print_result(const S *o, const sweep_recipe *recipe, const 
         return status;
     }
     TRY(json_new_document(&doc));
-    json_text(doc, "recipe", recipe->name);
-    json_text(doc, "out", o->out);
-    json_int(doc, "runs", r->total);
-    json_int(doc, "finished", r->done);
-    json_int(doc, "finished_before", r->before);
-    json_int(doc, "failed", r->failed);
-    json_real(doc, "seconds", r->seconds);
-    json_text(doc, "status", r->interrupted ? "interrupted" : r->failed ? "failed" : "ok");
+    sweep_summary_to_json(doc, r, recipe, o->out);
     if (status != FATHOM_OK)
         add_json_error(doc, status);
     fathom_status printed = print_json(doc);

@@ -144,34 +144,11 @@ static void print_profile(const train_result *r) {
     print_table(cells, (size_t)lines, COLUMNS, 0, 0xe);
 }
 
-/* Where the bytes go, in the words of nn_memory_name. */
-enum { PARTS = NN_MEM_COUNT };
-static void parts_of(int64_t part[PARTS], const fathom_plan *plan) {
-    part[NN_MEM_GRAPH] = plan->graph;
-    part[NN_MEM_FEATURES] = plan->features;
-    part[NN_MEM_PARAMETERS] = plan->weights;
-    part[NN_MEM_ACTIVATIONS] = plan->activations;
-    part[NN_MEM_SCRATCH] = plan->scratch;
-}
-
 static fathom_status dry_run_json(const train_config *c, const fathom_data *data, const fathom_device *device,
                                   const fathom_plan *plan, fathom_status status) {
-    const be_info *info = be_device_info(device->dev);
-    int64_t part[PARTS];
     struct json *doc = NULL;
-    parts_of(part, plan);
     TRY(json_new_document(&doc));
-    train_json_data(doc, data->set);
-    train_json_config(doc, c, data->set);
-    train_json_device(doc, info);
-    json_open(doc, "memory");
-    json_int(doc, "planned_bytes", plan->total);
-    for (int i = 0; i < PARTS; i++)
-        json_int(doc, nn_memory_name((nn_memory)i), part[i]);
-    json_int(doc, "device_bytes", info->memory_bytes);
-    json_close(doc);
-    json_int(doc, "parameters", plan->parameters);
-    json_text(doc, "status", "dry_run");
+    train_json_plan(doc, c, data->set, be_device_info(device->dev), plan);
     if (status != FATHOM_OK)
         add_json_error(doc, status);
     fathom_status printed = print_json(doc);
@@ -184,7 +161,7 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     train_config c;
     fathom_plan plan = {.size = sizeof plan};
     fathom_device_info info = {.size = sizeof info};
-    int64_t part[PARTS];
+    int64_t part[NN_MEM_COUNT];
     TRY(fathom_device_describe(device, &info));
     TRY(api_train_config(&c, options, data));
     c.threads = device->threads;
@@ -193,13 +170,13 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
         return status;
     if (json)
         return dry_run_json(&c, data, device, &plan, status);
-    parts_of(part, &plan);
+    train_plan_parts(part, &plan);
     TRY(log_data(data));
     TRY(log_network(options, data, device));
     printf("preset %s: assignment %s bias, momentum %g\n", train_preset_name(c.preset),
            c.net.assign_bias ? "with" : "without", c.net.momentum);
     printf("%-26s %10s\n", "trained numbers", count_text(plan.parameters));
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < NN_MEM_COUNT; i++)
         printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)part[i]));
     printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)plan.total),
            bytes_text((uint64_t)info.memory_bytes), info.word);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/plural.h"
 #include "report/paper.h"
 #include "report/paper_tables.h"
@@ -199,4 +200,19 @@ fathom_status report_text(text_buf *out, const sweep_results_list *sweeps) {
     text_free(&list);
     TRY(status);
     return out->status;
+}
+
+void report_sweeps_to_json(struct json *doc, const sweep_results_list *sweeps) {
+    json_open_array(doc, "sweeps");
+    for (int i = 0; i < sweeps->count; i++) {
+        const sweep_results *results = &sweeps->sweep[i];
+        json_open(doc, NULL);
+        json_text(doc, "folder", results->journal.folder);
+        json_text(doc, "recipe", results->recipe->name);
+        json_int(doc, "runs", results->cell_count);
+        json_int(doc, "finished", results->done);
+        json_int(doc, "failed", results->failures);
+        json_close(doc);
+    }
+    json_close(doc);
 }

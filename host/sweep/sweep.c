@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/clock.h"
+#include "core/json.h"
 #include "core/mem.h"
 #include "sweep/results.h"
 #include "sweep/sweep_plan.h"
@@ -219,4 +220,15 @@ fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, cons
     pthread_cond_destroy(&s->queue.changed);
     mem_free(s);
     return status;
+}
+
+void sweep_summary_to_json(struct json *doc, const sweep_summary *r, const sweep_recipe *recipe, const char *out) {
+    json_text(doc, "recipe", recipe->name);
+    json_text(doc, "out", out);
+    json_int(doc, "runs", r->total);
+    json_int(doc, "finished", r->done);
+    json_int(doc, "finished_before", r->before);
+    json_int(doc, "failed", r->failed);
+    json_real(doc, "seconds", r->seconds);
+    json_text(doc, "status", r->interrupted ? "interrupted" : r->failed ? "failed" : "ok");
 }

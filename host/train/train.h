@@ -126,7 +126,15 @@ void train_json_metrics(struct json *doc, const metrics_values *values); /* fiel
 void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
                 const train_result *result);
 
+/* The bytes of a plan by lifetime, and the record of a dry run. */
+void train_plan_parts(int64_t part[NN_MEM_COUNT], const fathom_plan *plan);
+void train_json_plan(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
+                     const fathom_plan *plan);
+
 /* ---- evaluation ---- */
+
+/* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
+fathom_status train_save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes);
 
 typedef struct train_scores {
     float *logits; /* n x C, mem_free */
