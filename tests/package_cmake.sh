@@ -15,7 +15,7 @@ refused() {
 }
 
 # --- plain: no Unity, no download, no tests ---
-# A git that leaves a trace, and proxies that nobody answers; no network at all where it can be taken away.
+# A git that leaves a trace, and proxies that do not answer; no network at all where it can be taken away.
 printf '#!/bin/sh\necho "$0 $*" >>"%s/downloads"\nexit 1\n' "$PWD" >home/git
 chmod +x home/git
 offline=(env http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9)

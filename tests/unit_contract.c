@@ -1,5 +1,5 @@
 /* unit_contract.c - the checked wrappers: each view of each operation is broken in
- * turn, and the call must say FATHOM_USAGE, name the operation and the field, and
+ * turn, and the call must return FATHOM_USAGE, name the operation and the field, and
  * enqueue nothing. Overlaps are refused but where the contract allows them. */
 #include <stdio.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static bool listed(const char *list, const char *name) {
     return false;
 }
 
-/* Sizes that no other view tells. */
+/* Sizes that no other view gives. */
 static const char free_rows[] = "accuracy.correct col_sum.x col_stats.x pair_fold.out pair_fold_sparse.out fill.y";
 static const char free_cols[] = "argmax.z pair_fold.x pair_fold.out pair_fold_sparse.out mad_fold.x dirichlet.x "
                                 "accuracy.correct fill.y";
@@ -177,7 +177,7 @@ static void every_shape_is_checked(void) {
 /* Moves output `o` to start at the same element as `other_field`, its own shape kept; 0 when refused as it must be. */
 static int overlap_passes(const field *o, const field *other_field) {
     case_job *job = valid_on(&nowhere, o->op);
-    be_ints target; /* buf and off stand first in every view */
+    be_ints target; /* buf and off are the first members of every view */
     memcpy(&target, (char *)&job->args + other_field->offset, sizeof target);
     if (other_field->kind == FIELD_CSR)
         target = ((be_csr *)(void *)((char *)&job->args + other_field->offset))->indices;
@@ -187,7 +187,7 @@ static int overlap_passes(const field *o, const field *other_field) {
     out->off = target.off + shift;
     int passes = case_launch(job) != FATHOM_USAGE || idle_calls != 0;
     if (passes)
-        printf("%s: %s may lie on %s\n", be_op_name(o->op), o->name, other_field->name);
+        printf("%s: %s may overlap %s\n", be_op_name(o->op), o->name, other_field->name);
     case_close(job);
     return passes;
 }

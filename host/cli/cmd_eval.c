@@ -36,10 +36,10 @@ static const struct opt_row rows[] = {
              "write node, class and probability; names of nodes and classes beside it"),
     OPT_CHOICE(struct eval_options, definition, "definition", 0, METRICS_DEFINITION_CHOICES, "authors",
                "of the group distance ratio"),
-    OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when the checkpoint does not say it"),
-    OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when the checkpoint does not say it"),
+    OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when it is not in the checkpoint"),
+    OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when it is not in the checkpoint"),
     OPT_INT(struct eval_options, layers, "layers", 'k', "K", NULL, 1, NN_LAYERS_MAX,
-            "when the checkpoint does not say it"),
+            "when it is not in the checkpoint"),
     OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -1e3, 1e3, NULL, "instead of the checkpoint's"),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...)   \
     OPT_##kind(struct eval_options, name, option, letter, argument, NULL, low, high, NULL, \
@@ -76,7 +76,7 @@ static void choose_norm(struct data_choice *c, const struct eval_options *o, dat
     if (!opt_given(&o->common, &o->choice.feature_norm))
         c->feature_norm = (int)trained;
     else if (c->feature_norm != (int)trained)
-        log_info("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as asked for", o->checkpoint,
+        log_info("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as given", o->checkpoint,
                  data_norm_name(trained), data_norm_name((data_norm)c->feature_norm));
 }
 
@@ -94,7 +94,7 @@ static void choose_input(struct data_choice *c, const struct eval_options *o, co
     if (!opt_given(&o->common, &o->choice.missing_rate))
         c->missing_rate = trained->missing_rate;
     else if (c->missing_rate != trained->missing_rate)
-        log_info("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as asked for", o->checkpoint,
+        log_info("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as given", o->checkpoint,
                  trained->missing_rate, c->missing_rate);
 }
 
@@ -235,7 +235,7 @@ const struct command command_eval = {
     "eval",
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
-    "their metadata do not tell is read from the shapes, and else asked for.\n"
+    "their metadata lack is read from the shapes, or must be given.\n"
     "--features degree or identity, --feature-norm, --missing-rate, --seed and a\n"
     "drawn --split are those of the training when they are not given; a difference\n"
     "is named.\n",

@@ -28,7 +28,7 @@ static const struct opt_row rows[] = {
     SETTINGS_CHECKPOINT(X) /* settings.h */
     OPT_CHOICE(struct train_options, fallback, "fallback", 0, "cpu|none", NULL,
                "when an OpenCL device is lost in mid-run (default: cpu with --device auto, else none)"),
-    OPT_FLAG(struct train_options, resume, "resume", 0, "go on with the run in --out, to the same bits"),
+    OPT_FLAG(struct train_options, resume, "resume", 0, "continue the run in --out, to the same bits"),
     OPT_FLAG(struct train_options, profile, "profile", 0, "time of an epoch by operation, after the results"),
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
 };
@@ -90,7 +90,7 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
            style(stdout, STYLE_BOLD), "test accuracy", percent_text(r.test_accuracy), style(stdout, STYLE_PLAIN),
            percent_text(r.val_accuracy), percent_text(r.train_accuracy), r.best_epoch, r.epochs,
            r.stopped_early ? ", stopped early" : "");
-    if (!r.interrupted) /* who interrupts does not wait for them */
+    if (!r.interrupted) /* the user does not wait for them */
         print_metrics(&metrics);
     if (r.candidates > 0)
         printf("%-26s %10g   of %d candidates, on %d validation node%s\n", "lambda", r.lambda, r.candidates,
@@ -206,7 +206,7 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
 }
 
 /* Options that were typed and change nothing in this run. */
-static void say_idle_options(const struct train_options *o, const fathom_device *device) {
+static void note_idle_options(const struct train_options *o, const fathom_device *device) {
     const fathom_train_options *s = &o->settings;
     const nn_config net = {.model = (nn_conv_kind)s->model, .norm = (nn_norm_kind)s->norm};
     const bool no_hidden = s->model == FATHOM_SGC || (s->layers == 1 && s->model != FATHOM_GCNII);
@@ -245,9 +245,9 @@ static fathom_status run_train(const void *given) {
     complete_settings(&options);
     TRY_OUT(load_data(&data, options.data, &options.choice));
     filled = options.settings;
-    TRY_OUT(fathom_train_options_fill(&filled, data)); /* what is wrong is said before a device is opened */
+    TRY_OUT(fathom_train_options_fill(&filled, data)); /* errors are reported before a device is opened */
     TRY_OUT(open_handle(&device, &options.common, options.profile));
-    say_idle_options(&options, device);
+    note_idle_options(&options, device);
     TRY_OUT(train_on(&options.settings, data, device, &options));
 out:
     fathom_device_close(device);
@@ -260,7 +260,7 @@ const struct command command_train = {
     "train",
     "train a network, and measure how over-smoothed it is",
     "Without options: the embedded graph, a GCN of 15 layers with group norm.\n"
-    "Ctrl-C, SIGTERM or SIGHUP finish the epoch and save; Ctrl-C twice stops at once.\n"
+    "Ctrl-C, SIGTERM or SIGHUP finish the epoch and save; Ctrl-C twice quits.\n"
     "\n"
     "Presets (each sets what is not given):\n"
     "  authors  momentum 0.3, a bias in the assignment to groups, 10 groups,\n"

@@ -42,7 +42,7 @@ typedef struct data_features {
 
 /* Three lists of node numbers; nodes without a label are in none of them. */
 typedef struct data_split {
-    char *name; /* "public", "random:20,30", ... as asked for; for a file, its path */
+    char *name; /* "public", "random:20,30", ... as requested; for a file, its path */
     int32_t train_count, val_count, test_count;
     int32_t *train, *val, *test;
     char sha256[65]; /* of the three node lists, see data_split_make; "" until then */
@@ -77,7 +77,7 @@ typedef struct data_set {
     char sha256[65]; /* of graph, features as loaded and labels: independent of the layout */
 
     data_graph graph;
-    data_features features; /* complete, row-normalised if asked for: input of the information gain */
+    data_features features; /* complete, row-normalised if requested: input of the information gain */
     data_features input; /* input of the network: `features` itself (same pointers), or a copy without missing rows */
     int32_t classes;
     int32_t *labels; /* [nodes]; -1 = none */
@@ -99,7 +99,7 @@ typedef struct data_set {
     bool binarised;            /* features > 0 were made 1 */
     const char *made_features; /* "degree" or "identity": generated, since the files have none; else NULL */
     data_norm norm;            /* applied to the features: DATA_NORM_ROW or DATA_NORM_NONE */
-    double missing_rate;       /* as asked for, and the seed of the missing rows and of the split */
+    double missing_rate;       /* as requested, and the seed of the missing rows and of the split */
     uint64_t seed;
     int borrowed; /* FATHOM_BORROWED_ bits: arrays owned by the caller, not freed */
 } data_set;

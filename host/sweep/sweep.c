@@ -175,14 +175,14 @@ static fathom_status summarize(sweep_summary *summary, sweep_state *s) {
         summary->interrupted = true;
         return fail(FATHOM_INTERRUPTED,
                     "interrupted with %lld of %lld runs finished; the same command with --resume "
-                    "goes on",
+                    "continues",
                     (long long)summary->done, (long long)summary->total);
     }
     if (summary->failed > 0)
         return fail(FATHOM_FAILURE, "%lld of %lld runs failed, the first of them %.1500s", (long long)summary->failed,
                     (long long)summary->total, summary->first_failure);
     if (summary->done < summary->total)
-        return fail(FATHOM_DEVICE, "%lld of %lld runs were not done: every device was lost; --resume goes on",
+        return fail(FATHOM_DEVICE, "%lld of %lld runs were not done: every device was lost; --resume continues",
                     (long long)(summary->total - summary->done), (long long)summary->total);
     return FATHOM_OK;
 }

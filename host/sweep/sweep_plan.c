@@ -45,10 +45,10 @@ fathom_status sweep_check_folder(const sweep_state *s) {
     TRY(sweep_join_path(path, out, "sweep.json"));
     bool exists = access(path, F_OK) == 0;
     if (exists && !s->options->resume)
-        return fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out", out);
+        return fail(FATHOM_USAGE, "%s: holds a sweep already; continue it with --resume, or choose another --out", out);
     if (!exists && s->options->resume)
         return fail(FATHOM_USAGE,
-                    "%s: holds no sweep to go on with (no sweep.json); give its folder, or start a new one without "
+                    "%s: holds no sweep to continue (no sweep.json); give its folder, or start a new one without "
                     "--resume",
                     out);
     return FATHOM_OK;

@@ -120,7 +120,7 @@ struct json;
 void train_json_data(struct json *doc, const data_set *set);
 void train_json_device(struct json *doc, const be_info *info);
 void train_json_config(struct json *doc, const train_config *config, const data_set *set);
-void train_json_model(struct json *doc, const nn_config *config);        /* what a checkpoint says: SETTINGS_MODEL */
+void train_json_model(struct json *doc, const nn_config *config); /* what a checkpoint contains: SETTINGS_MODEL */
 void train_json_metrics(struct json *doc, const metrics_values *values); /* fields and `unavailable` */
 /* The whole record; `result` NULL: the run has only begun. */
 void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
