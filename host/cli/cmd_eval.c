@@ -40,7 +40,8 @@ static const struct opt_row rows[] = {
     OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when it is not in the checkpoint"),
     OPT_INT(struct eval_options, layers, "layers", 'k', "K", NULL, 1, NN_LAYERS_MAX,
             "when it is not in the checkpoint"),
-    OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -1e3, 1e3, NULL, "instead of the checkpoint's"),
+    OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, NULL,
+             "instead of the checkpoint's"),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...)   \
     OPT_##kind(struct eval_options, name, option, letter, argument, NULL, low, high, NULL, \
                "instead of the checkpoint's"),

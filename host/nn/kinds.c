@@ -83,9 +83,9 @@ fathom_status nn_config_check(const nn_config *config) {
     TRY(count("layers", config->layers, NN_LAYERS_MAX));
     TRY(count("hidden", config->hidden, NN_HIDDEN_MAX));
     TRY(count("groups", config->groups, NN_GROUPS_MAX));
-    TRY(real("lambda", config->lambda, -1e3, 1e3, false));
+    TRY(real("lambda", config->lambda, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, false));
     TRY(real("dropout", config->dropout, 0, 1, true));
     TRY(real("momentum", config->momentum, 0, 1, false));
-    TRY(real("alpha", config->alpha, 0, 1, false));
-    return real("theta", config->theta, 0, 1e3, false);
+    TRY(real("alpha", config->alpha, 0, NN_ALPHA_MAX, false));
+    return real("theta", config->theta, 0, NN_THETA_MAX, false);
 }

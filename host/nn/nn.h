@@ -67,6 +67,9 @@ typedef struct nn_config {
 #define NN_LAYERS_MAX 1000
 #define NN_HIDDEN_MAX 65536
 #define NN_GROUPS_MAX 4096
+#define NN_LAMBDA_MAX 1e3 /* also its negative is allowed */
+#define NN_ALPHA_MAX 1
+#define NN_THETA_MAX 1e3
 
 /* Fails with FATHOM_USAGE and names the first value out of range. */
 fathom_status nn_config_check(const nn_config *config);
