@@ -1,6 +1,5 @@
 /* cmd_data_info.c - `fathom data info`: describes a data set and the memory that training on it needs. */
 #include <math.h>
-#include <string.h>
 
 #include "cli/dataset.h"
 #include "core/clock.h"

@@ -1,13 +1,10 @@
 /* cmd_eval.c - `fathom eval`: a saved model on a set: accuracies, metrics, and its outputs as files. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/training.h"
-#include "core/file.h"
 #include "core/mem.h"
 #include "core/npy.h"
 

@@ -1,7 +1,4 @@
 /* cmd_report.c - `fathom report`: a run or sweeps as HTML page, text, CSV and SVG charts. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "core/mem.h"
 #include "core/plural.h"
