@@ -134,7 +134,7 @@ static fathom_status read_tree(struct bench_record *record, const cJSON *tree, c
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(tree, "fathom_bench");
     const cJSON *devices = cJSON_GetObjectItemCaseSensitive(tree, "devices"), *device;
     if (!cJSON_IsNumber(format))
-        return damaged(path, "it does not say 'fathom_bench'");
+        return damaged(path, "it has no member 'fathom_bench'");
     if (format->valueint != BENCH_FORMAT)
         return damaged(path, "it has another format");
     TRY(text_field(record->what, sizeof record->what, tree, "what", path));

@@ -5,13 +5,13 @@ find_program(GZIP gzip)
 # add_page(NAME WORDS...): builds fathom-NAME.1, or .1.gz where gzip is installed.
 function(add_page name)
     set(page ${PROJECT_BINARY_DIR}/man/${name}.1)
-    set(squeeze "")
+    set(compress "")
     set(made ${page})
     if(GZIP)
         set(made ${page}.gz)
-        set(squeeze COMMAND ${GZIP} -9nfk ${page})
+        set(compress COMMAND ${GZIP} -9nfk ${page})
     endif()
-    add_custom_command(OUTPUT ${made} COMMAND fathom_command --man ${ARGN} > ${page} ${squeeze}
+    add_custom_command(OUTPUT ${made} COMMAND fathom_command --man ${ARGN} > ${page} ${compress}
         DEPENDS fathom_command VERBATIM)
     set(FATHOM_PAGES ${FATHOM_PAGES} ${made} PARENT_SCOPE)
 endfunction()

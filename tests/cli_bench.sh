@@ -82,7 +82,7 @@ made slow.json 3.0 0.05 cpu
 made near.json 1.95 0.001 cpu
 made noisy.json 1.5 0.4 cpu
 made even.json 2.0 0.02 cpu
-made close.json 1.88 0.02 cpu # 6 % faster, but the quartiles lie only 2 % apart
+made close.json 1.88 0.02 cpu # 6 % faster, but the quartiles are only 2 % apart
 SAMPLES=1 made once.json 1.0 0 cpu
 made other.json 1.0 0.05 opencl:0
 made two.json 1.0 0.05 cpu opencl:0
@@ -92,7 +92,7 @@ same "$(field "[[(r['name'], '%.2f' % r['speed_up'], r['verdict'], r['beyond_noi
     "[('a', '2.00', 'faster', True), ('a', '0.67', 'slower', True), ('a', '1.03', 'same', False), ('a', '1.33', 'same', False)]" verdicts
 same "$(field "[(c['faster'], c['slower'], c['same'], len(c['rows'])) for c in d['comparisons']][0]" out)" "(1, 0, 1, 2)" counts
 expect_exit 0 "$FATHOM" bench compare even.json close.json --json
-same "$(field "d['comparisons'][0]['rows'][0]['verdict']" out)" same "quartiles that lie a little apart"
+same "$(field "d['comparisons'][0]['rows'][0]['verdict']" out)" same "quartiles that are a little apart"
 expect_exit 0 "$FATHOM" bench compare base.json once.json --json
 same "$(field "d['comparisons'][0]['rows'][0]['verdict'], d['comparisons'][0]['unknown']" out)" "('unknown', 2)" "one sample"
 expect_exit 0 "$FATHOM" bench compare base.json once.json

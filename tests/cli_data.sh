@@ -46,7 +46,7 @@ cmp -s one two || fail "karate converted has another digest"
 cmp -s karate.npz again.npz || fail "converting twice gives other bytes"
 expect_exit 0 "$FATHOM" data convert embedded --split random:5,6 --seed 3 -o split.npz
 expect_exit 0 "$FATHOM" data info split.npz
-grep -q '^split *public: 35 training, 42 validation, 2631 test' out || fail "the split asked for is not kept: $(cat out)"
+grep -q '^split *public: 35 training, 42 validation, 2631 test' out || fail "the given split is not kept: $(cat out)"
 expect_exit 1 "$FATHOM" data convert karate -o no/such/folder/x.npz
 grep -q '^fathom: no/such/folder/x.npz: cannot be written' err || fail "convert to nowhere: $(cat err)"
 [ -z "$(ls ./*.part* 2>/dev/null)" ] || fail "a temporary file is left: $(ls)"
@@ -113,9 +113,9 @@ for mode in plain redirect slow cut norange; do
     same "$(ls "to-$mode" | wc -l)" 8 "files after $mode: $(ls "to-$mode")"
     for file in "to-$mode"/*; do cmp -s "$file" "files/${file##*/}" || fail "$mode brought another $file"; done
 done
-grep -q '^/cut/ind.cora.allx bytes=128' requests || fail "a transfer that was cut did not go on in the middle: $(cat requests)"
+grep -q '^/cut/ind.cora.allx bytes=128' requests || fail "a transfer that was cut did not continue in the middle: $(cat requests)"
 
-# --- several that get one set to one folder at once: the second waits, and finds the files there
+# --- several processes that get one set into one folder: the second waits, and finds the files there
 once=$(grep -c '^/slow/ind.cora.allx' requests)
 : >requests
 for i in 1 2 3 4; do
@@ -126,7 +126,7 @@ for i in 1 2 3 4; do wait "${getters[i - 1]}" || fail "getting one set together:
 for file in files/ind.cora.*; do cmp -s "$file" "to-together/${file##*/}" || fail "together another $file came"; done
 same "$(grep -c '^/slow/ind.cora.allx' requests)" "$once" "fetches of one file by four processes"
 
-# --- a part from an earlier try is gone on with; a whole set is not fetched again
+# --- a part from an earlier try is continued; a whole set is not fetched again
 mkdir to-resume
 head -c 1000 files/ind.cora.x >to-resume/ind.cora.x.part
 expect_exit 0 env FATHOM_MIRROR="$base/plain/" "$FATHOM" data get cora --to to-resume

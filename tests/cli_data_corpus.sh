@@ -54,7 +54,7 @@ masks=$(field "d['data']['split']['sha256']" out)
 expect_exit 0 "$FATHOM" train --data good/deflated.npz --split good/split/boolean.json --dry-run --device cpu --json
 same "$(field "d['data']['split']['sha256']" out)" "$masks" "the nodes of equal masks"
 
-# --- members that nobody reads are named, and only they
+# --- members that are not read are named, and only they
 expect_exit 0 "$FATHOM" data info good/pyg-masks.npz
 [ ! -s err ] || fail "a note without need: $(cat err)"
 expect_exit 0 "$FATHOM" data info good/pyg-both.npz

@@ -209,7 +209,7 @@ wait
 same "$got" 1 "exit code when the reader is gone"
 [ ! -s err ] || fail "writes to standard error when the reader is gone: $(cat err)"
 
-# --- numbers have a point whatever the locale; nobody asked for colours here
+# --- numbers have a point whatever the locale; no colours outside a terminal
 expect_exit 0 env LC_ALL=de_DE.UTF-8 "$FATHOM" devices --json
 is_json out
 expect_exit 2 env LC_ALL=de_DE.UTF-8 "$FATHOM" devices --threads 1,5
@@ -226,7 +226,7 @@ for words in "devices --json" "doctor --json" "selftest --device cpu --op fill -
             FATHOM_FAIL_ALLOC=$n$ever "$FATHOM" $words >out 2>err || got=$?
             [ "$got" = 0 ] || [ "$got" = 6 ] || fail "'fathom $words' with allocation $n$ever failing exits with $got: $(cat err)"
             is_json out || fail "'fathom $words' with allocation $n$ever failing prints: $(cat out)"
-            # cJSON does not report how much it asked for.
+            # cJSON does not report how much it requested.
             [ "$got" = 0 ] || grep -Eq 'bytes|JSON text: cannot get memory' err || fail "no bytes in the message: $(cat err)"
         done
     done

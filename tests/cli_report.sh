@@ -84,7 +84,7 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 export HOME=$PWD
 chrome() { timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --hide-scrollbars "$@"; }
 # The page in a frame of the width (a window cannot be as narrow as a phone), with a script that looks at what the browser
-# made of it and tells the page around, which writes it into its title.
+# made of it and passes it to the page around it, which writes it into its title.
 for width in 1280 390; do
     python3 - "$width" <<'PY'
 import sys

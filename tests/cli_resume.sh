@@ -49,7 +49,7 @@ if env --default-signal=HUP true 2>/dev/null; then
     kill -HUP "$pid" && kill -HUP "$pid" 2>/dev/null || true
     got=0 && wait "$pid" || got=$?
     same "$got" 130 "exit code after SIGHUP"
-    grep -q 'interrupted after epoch .*--resume goes on' err || fail "after SIGHUP: $(cat err)"
+    grep -q 'interrupted after epoch .*--resume continues' err || fail "after SIGHUP: $(cat err)"
     same "$(wc -l <hung/epochs.jsonl)" "$(field "d['result']['epochs']" hung/run.json)" "epochs saved after SIGHUP"
     (trap '' HUP && exec "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --quiet --checkpoint-every 2 --out ignored >/dev/null 2>err) &
     pid=$!

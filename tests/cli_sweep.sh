@@ -106,7 +106,7 @@ expect_exit 0 "$FATHOM" sweep ${small/--epochs 8/--epochs 400} --out killed --re
 rows killed/journal.jsonl >killed.rows
 cmp calm.rows killed.rows || fail "the run lost with half a line was not repeated to the same"
 
-# --- Ctrl-C: exit 130, and --resume goes on
+# --- Ctrl-C: exit 130, and --resume continues
 # shellcheck disable=SC2086
 "$FATHOM" sweep ${small/--epochs 8/--epochs 100000} --out stopped >out 2>err &
 pid=$!
@@ -134,7 +134,7 @@ grep -q 'another g.npz' err || fail "a changed data set is not noticed: $(cat er
 expect_exit 4 env FATHOM_DATA= "$FATHOM" sweep --recipe table1 --data karate,no-such-set --out absent
 [ ! -e absent/sweep.json ] || fail "a sweep that could not start left its folder taken"
 
-# --- one run fails, the others go on; the exit code, the summary and failures.jsonl say so
+# --- one run fails, the others continue; the exit code, the summary and failures.jsonl say so
 expect_exit 1 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --seeds 1 --epochs 20 --lambda .01,1e6 --lr 900 --device cpu --out failing --json
 python3 - <<'PY' || fail "the summary of a sweep with a failed run: $(cat out)"
 import json

@@ -1,4 +1,4 @@
-# cli_sweep_files.sh - what a sweep reads and leaves behind: recipes that are too large or not plain text, long paths,
+# cli_sweep_files.sh - what a sweep reads and writes: recipes that are too large or not plain text, long paths,
 # changed splits, foreign journals, names that must be escaped in every output.
 need_command
 command -v python3 >/dev/null || skip "python3 is not there to read the results with"
@@ -6,7 +6,7 @@ user() { as_user timeout 60 "$FATHOM" "$@"; }
 one="--recipe table1 --models gcn --norms none --layers 2 --epochs 2 --seeds 1 --device cpu --quiet"
 make_graph() { expect_exit 0 user data make sbm --nodes 60 --classes 3 --features 12 --edges 150 --seed "$1" -o "$2"; }
 
-# --- 1.5 KB that span 4e13 runs: refused at once, with the number
+# --- 1.5 KB that span 4e13 runs: refused immediately, with the number
 python3 - <<'PY'
 numbers = lambda n, form: " ".join(form % i for i in range(1, n + 1))
 open("huge.recipe", "w").write("\n".join((
@@ -83,7 +83,7 @@ fi
 # --- --resume where no sweep is
 # shellcheck disable=SC2086
 expect_exit 2 user sweep $one --data karate --out nowhere --resume
-grep -q 'nowhere: holds no sweep to go on with' err || fail "--resume without a sweep: $(cat err)"
+grep -q 'nowhere: holds no sweep to continue' err || fail "--resume without a sweep: $(cat err)"
 [ ! -e nowhere ] || fail "--resume without a sweep made its folder"
 
 # --- a foreign journal without a line end is not cut

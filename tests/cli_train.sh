@@ -47,7 +47,7 @@ while IFS='|' read -r code words message; do
     grep -qF -- "$message" err || fail "'fathom $words' reports '$(cat err)', not '$message'"
     same "$(wc -l <err)" 1 "lines of '$(cat err)'"
 done <<'TABLE'
-2|train --data karate --epochs 3 --out first|the folder is not empty; take another one, or go on with its run with --resume
+2|train --data karate --epochs 3 --out first|the folder is not empty; take another one, or continue its run with --resume
 4|train --data karate --epochs 2 --out never --init nothing.safetensors|cannot be opened
 2|train --out first --resume --hidden 17|it has hidden=16, this one hidden=17
 2|train --out first --resume --seed 5|seed=

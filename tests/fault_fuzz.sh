@@ -16,8 +16,8 @@ libraries="libzip zlib libcjson libcurl libcrypto"
 # shellcheck disable=SC2046,SC2086
 (
     mkdir -p objects
-    for file in "$SOURCE_DIR"/host/{core,data}/*.c "$SOURCE_DIR"/host/sweep/{recipe,recipe_load,run_record,grid}.c \
-        "$SOURCE_DIR"/host/cli/{options,commands}.c "$SOURCE_DIR"/bench/{bench_read,bench_record}.c "$BUILD_DIR"/embedded/*.c; do
+    for file in "$SOURCE_DIR"/host/{core,data}/*.c "$SOURCE_DIR"/host/sweep/{recipe,recipe_key,recipe_print,recipe_load,run_record,grid}.c \
+        "$SOURCE_DIR"/host/options/{options,commands}.c "$SOURCE_DIR"/bench/{bench_read,bench_record}.c "$BUILD_DIR"/embedded/*.c; do
         echo "$file"
     done | xargs -P 2 -I{} sh -c "$clang $(echo $flags) $(pkg-config --cflags $libraries) -c {} -o objects/\$(basename {} .c).o"
 ) || fatal "the readers do not compile under $clang"

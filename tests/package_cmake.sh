@@ -15,7 +15,7 @@ refused() {
 }
 
 # --- plain: no Unity, no download, no tests ---
-# A git that leaves a trace, and proxies that nobody answers; no network at all where it can be taken away.
+# A git that leaves a trace, and proxies that do not answer; no network at all where it can be taken away.
 printf '#!/bin/sh\necho "$0 $*" >>"%s/downloads"\nexit 1\n' "$PWD" >home/git
 chmod +x home/git
 offline=(env http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9)
@@ -82,21 +82,7 @@ add_executable(own own.c)
 target_compile_options(own PRIVATE -std=c99 -Werror)
 target_link_libraries(own PRIVATE fathom::fathom)
 C
-cat >whole/own.c <<'C'
-#include <fathom/fathom.h>
-#include <stdio.h>
-int main(void) {
-    fathom_device_list *list = NULL;
-    const char *note;
-    if (fathom_device_list_make(&list))
-        return 1;
-    for (int i = 0; (note = fathom_device_list_note(list, i)); i++)
-        puts(note);
-    printf("%d devices\n", fathom_device_list_count(list));
-    fathom_device_list_free(list);
-    return 0;
-}
-C
+cp "$SOURCE_DIR/tests/support/list_devices.c" whole/own.c
 tar -C "$SOURCE_DIR" --exclude='./build*' --exclude=./.git -cf fathom.tar .
 # part NAME TARGETS OPTIONS...: configures the project in ./NAME, builds TARGETS and runs the project's program.
 part() {

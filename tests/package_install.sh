@@ -52,20 +52,7 @@ done
 ldd static/train | grep -q libfathom && fail "static/train needs libfathom.so"
 
 # --- the module, found from the library and from a program beside it ---
-cat >devices.c <<'TEXT'
-#include <fathom/fathom.h>
-#include <stdio.h>
-int main(void) {
-    fathom_device_list *list = NULL;
-    const char *note;
-    if (fathom_device_list_make(&list))
-        return 1;
-    for (int i = 0; (note = fathom_device_list_note(list, i)); i++)
-        puts(note);
-    fathom_device_list_free(list);
-    return 0;
-}
-TEXT
+cp "$SOURCE_DIR/tests/support/list_devices.c" devices.c
 examples=$PWD
 if [ -n "$module" ]; then
     build "${CC:-cc}" devices.c devices $(pkg-config --libs fathom)

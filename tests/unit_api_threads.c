@@ -1,5 +1,5 @@
-/* unit_api_threads.c - fathom.h from two threads at once: two devices side by side, one device by turns, and results
- * that do not depend on it. labels: threads */
+/* unit_api_threads.c - fathom.h from two threads in parallel: two devices side by side, one device by turns, and
+ * results that do not depend on it. labels: threads */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

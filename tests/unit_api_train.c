@@ -354,7 +354,7 @@ static void wrong_files_are_refused(void) {
     fathom_model_free(NULL);
 }
 
-/* Memory that runs out anywhere on the way is a status, and nothing is left behind. */
+/* Memory that runs out anywhere is a status, and nothing leaks. */
 static void memory_that_runs_out(void) {
     fathom_train_options o = options_for(2, 1);
     for (int64_t nth = 1;; nth++) {

@@ -6,7 +6,7 @@
 #include "backend/cpu/cpu.h"
 #include "core/mem.h"
 #include "core/random.h"
-#include "selftest/cases.h"
+#include "support/small_case.h"
 #include "support/support.h"
 
 #define OK(call) TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, (call), fathom_last_error())
@@ -27,7 +27,7 @@ void setUp(void) {
 void tearDown(void) {
     mem_fail_at(0, false);
     be_close(dev);
-    TEST_ASSERT_EQUAL_INT64_MESSAGE(live_before, mem_live(), "the test left memory behind");
+    TEST_ASSERT_EQUAL_INT64_MESSAGE(live_before, mem_live(), "the test leaks memory");
 }
 
 /* ---- buffers ---- */
@@ -113,7 +113,7 @@ static void transfers_and_launches_are_counted(void) {
     TEST_ASSERT_EQUAL_INT64(3, now.launches - start.launches);
 }
 
-static void too_much_memory_is_a_sentence(void) {
+static void too_much_memory_is_a_message(void) {
     be_buf *buf;
     TEST_ASSERT_EQUAL_INT(FATHOM_MEMORY, be_alloc(dev, &buf, SIZE_MAX / 2, "the universe"));
     TEST_ASSERT_NULL(buf);
@@ -199,14 +199,14 @@ static void wrong_numbers_are_refused(void) {
 
 /* ---- sparse matrices ---- */
 
-static const int64_t good_ptr[] = {0, 2, 2, 3};
-static const int32_t good_idx[] = {0, 3, 1}, good_eid[] = {2, 0, 1};
+static const int64_t good_indptr[] = {0, 2, 2, 3};
+static const int32_t good_indices[] = {0, 3, 1}, good_eids[] = {2, 0, 1};
 
 static void a_sparse_matrix_is_uploaded(void) {
     be_csr a;
     be_buf *buf;
     float x[4] = {1, 10, 100, 1000}, val[3] = {2, 3, 4}, y[3];
-    OK(be_csr_upload(dev, &a, 3, 4, good_ptr, good_idx, good_eid, "graph"));
+    OK(be_csr_upload(dev, &a, 3, 4, good_indptr, good_indices, good_eids, "graph"));
     TEST_ASSERT_EQUAL_INT64(3, a.nnz);
     OK(be_alloc(dev, &buf, be_floats(10), "floats"));
     OK(be_upload(dev, buf, 0, x, sizeof x));
@@ -228,7 +228,7 @@ static void a_sparse_matrix_is_uploaded(void) {
     be_csr_free(dev, &a);
 }
 
-/* Row r of 1000 has 7 r mod 131 entries: some are too long to be told apart. */
+/* Row r of 1000 has 7 r mod 131 entries: some share the last bucket. */
 static void rows_are_ordered_by_length_in_windows(void) {
     enum { ROWS = 1000 };
     static int64_t indptr[ROWS + 1];
@@ -313,16 +313,16 @@ static void no_csr(int64_t rows, int64_t cols, const int64_t *indptr, const int3
 }
 
 static void broken_sparse_matrices_are_refused(void) {
-    no_csr(0, 4, good_ptr, good_idx, NULL, "0 x 4");
-    no_csr(3, 0, good_ptr, good_idx, NULL, "3 x 0");
-    no_csr(3, (int64_t)1 << 31, good_ptr, good_idx, NULL, "2147483648");
-    no_csr(3, 4, (int64_t[]){1, 2, 2, 3}, good_idx, NULL, "cannot be used");
-    no_csr(3, 4, (int64_t[]){0, 2, 1, 3}, good_idx, NULL, "row 2");
-    no_csr(3, 4, (int64_t[]){0, 2, 2, -3}, good_idx, NULL, "row 3");
-    no_csr(3, 3, good_ptr, good_idx, NULL, "entry 1 names column 3 of 3");
-    no_csr(3, 4, good_ptr, (int32_t[]){0, -1, 1}, NULL, "entry 1 names column -1");
-    no_csr(3, 4, good_ptr, good_idx, (int32_t[]){0, 1, 3}, "entry 2 has the id 3 of 3");
-    no_csr(3, 4, good_ptr, good_idx, (int32_t[]){0, -1, 2}, "entry 1 has the id -1");
+    no_csr(0, 4, good_indptr, good_indices, NULL, "0 x 4");
+    no_csr(3, 0, good_indptr, good_indices, NULL, "3 x 0");
+    no_csr(3, (int64_t)1 << 31, good_indptr, good_indices, NULL, "2147483648");
+    no_csr(3, 4, (int64_t[]){1, 2, 2, 3}, good_indices, NULL, "cannot be used");
+    no_csr(3, 4, (int64_t[]){0, 2, 1, 3}, good_indices, NULL, "row 2");
+    no_csr(3, 4, (int64_t[]){0, 2, 2, -3}, good_indices, NULL, "row 3");
+    no_csr(3, 3, good_indptr, good_indices, NULL, "entry 1 names column 3 of 3");
+    no_csr(3, 4, good_indptr, (int32_t[]){0, -1, 1}, NULL, "entry 1 names column -1");
+    no_csr(3, 4, good_indptr, good_indices, (int32_t[]){0, 1, 3}, "entry 2 has the id 3 of 3");
+    no_csr(3, 4, good_indptr, good_indices, (int32_t[]){0, -1, 2}, "entry 1 has the id -1");
 }
 
 /* ---- memory that runs out ---- */
@@ -365,7 +365,7 @@ static fathom_status alloc_and_free(const void *unused) {
 static fathom_status csr_and_free(const void *unused) {
     be_csr a;
     (void)unused;
-    fathom_status status = be_csr_upload(dev, &a, 3, 4, good_ptr, good_idx, good_eid, "graph");
+    fathom_status status = be_csr_upload(dev, &a, 3, 4, good_indptr, good_indices, good_eids, "graph");
     be_csr_free(dev, &a);
     return status;
 }
@@ -388,17 +388,7 @@ static void sparse_matrices_survive(void) { survives(csr_and_free, NULL); }
 
 static void every_operation_survives(void) {
     for (int op = 0; op < BE_OP_COUNT; op++) {
-        op_case small = {.op = (be_op)op,
-                         .name = "small",
-                         .n = 130,
-                         .d = 5,
-                         .k = 3,
-                         .kind = 1,
-                         .a = 1.0f,
-                         .b = 1.0f,
-                         .rate = 0.5f,
-                         .graph = GRAPH_LOOPS,
-                         .bound = 1e-7};
+        op_case small = small_case((be_op)op, 130);
         survives(run_case, &small);
     }
 }
@@ -410,7 +400,7 @@ int main(void) {
     RUN_TEST(an_upload_is_a_copy);
     RUN_TEST(memory_is_counted);
     RUN_TEST(transfers_and_launches_are_counted);
-    RUN_TEST(too_much_memory_is_a_sentence);
+    RUN_TEST(too_much_memory_is_a_message);
     RUN_TEST(operations_have_names);
     RUN_TEST(dropout_numbers);
     RUN_TEST(operations_are_timed_when_asked);

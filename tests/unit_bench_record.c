@@ -25,7 +25,7 @@ static void make_record(void) {
     device->threads = 3;
     device->tuned = true;
     device->gemm = device->copy[0] = device->copy[1] = device->copy[2] = 1e9;
-    for (int i = 0; i < 70; i++) { /* more than are allocated at once */
+    for (int i = 0; i < 70; i++) { /* more than one allocation holds */
         char name[16];
         snprintf(name, sizeof name, "row%d", i);
         TEST_ASSERT_EQUAL(FATHOM_OK, bench_add_row(&row, device, name, "n=1"));

@@ -3,7 +3,7 @@
 # labels: asan-skip
 #
 # The figure is that of gcc 12 with -O2. A commit that moves an epoch's count by more than a tenth writes the new figure
-# here and says why: dearer must be explained, cheaper must be kept.
+# here and says why: an increase must be explained, a decrease must be recorded.
 RECORDED=24409774
 ADAM=242338 # of them in Adam, which must stay in vectors: scalar it took 1317367
 

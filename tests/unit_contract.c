@@ -1,5 +1,5 @@
 /* unit_contract.c - the checked wrappers: each view of each operation is broken in
- * turn, and the call must say FATHOM_USAGE, name the operation and the field, and
+ * turn, and the call must return FATHOM_USAGE, name the operation and the field, and
  * enqueue nothing. Overlaps are refused but where the contract allows them. */
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "selftest/job.h"
 #include "support/fields.h"
 #include "support/idle.h"
+#include "support/small_case.h"
 #include "support/support.h"
 
 static be_device *dev, *other, nowhere = {.driver = &idle}; /* nothing runs on the last one */
@@ -23,22 +24,10 @@ void tearDown(void) {
     be_close(other);
 }
 
-/* Small shapes at which every operation has all its views, optional ones too. */
 static case_job *valid_on(be_device *where, be_op op) {
     static op_case shape;
     case_job *job;
-    shape = (op_case){.op = op,
-                      .name = "small",
-                      .n = 6,
-                      .d = 5,
-                      .k = 3,
-                      .kind = 1,
-                      .a = 1.0f,
-                      .b = 1.0f,
-                      .rate = 0.5f,
-                      .graph = GRAPH_LOOPS,
-                      .relu = true,
-                      .bound = 1e-7};
+    shape = small_case(op, 6);
     TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, case_open(&job, where, &shape), fathom_last_error());
     return job;
 }
@@ -145,7 +134,7 @@ static bool listed(const char *list, const char *name) {
     return false;
 }
 
-/* Sizes that no other view tells. */
+/* Sizes that no other view gives. */
 static const char free_rows[] = "accuracy.correct col_sum.x col_stats.x pair_fold.out pair_fold_sparse.out fill.y";
 static const char free_cols[] = "argmax.z pair_fold.x pair_fold.out pair_fold_sparse.out mad_fold.x dirichlet.x "
                                 "accuracy.correct fill.y";
@@ -188,7 +177,7 @@ static void every_shape_is_checked(void) {
 /* Moves output `o` to start at the same element as `other_field`, its own shape kept; 0 when refused as it must be. */
 static int overlap_passes(const field *o, const field *other_field) {
     case_job *job = valid_on(&nowhere, o->op);
-    be_ints target; /* buf and off stand first in every view */
+    be_ints target; /* buf and off are the first members of every view */
     memcpy(&target, (char *)&job->args + other_field->offset, sizeof target);
     if (other_field->kind == FIELD_CSR)
         target = ((be_csr *)(void *)((char *)&job->args + other_field->offset))->indices;
@@ -198,7 +187,7 @@ static int overlap_passes(const field *o, const field *other_field) {
     out->off = target.off + shift;
     int passes = case_launch(job) != FATHOM_USAGE || idle_calls != 0;
     if (passes)
-        printf("%s: %s may lie on %s\n", be_op_name(o->op), o->name, other_field->name);
+        printf("%s: %s may overlap %s\n", be_op_name(o->op), o->name, other_field->name);
     case_close(job);
     return passes;
 }

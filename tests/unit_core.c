@@ -22,7 +22,7 @@ void setUp(void) { live_before = mem_live(); }
 
 void tearDown(void) {
     mem_fail_at(0, false);
-    TEST_ASSERT_EQUAL_INT64_MESSAGE(live_before, mem_live(), "the test left memory behind");
+    TEST_ASSERT_EQUAL_INT64_MESSAGE(live_before, mem_live(), "the test leaks memory");
 }
 
 /* --- status ------------------------------------------------------------------ */

@@ -94,7 +94,7 @@ static void test_small_classes(void) {
     data_split_free(&split);
     TEST_ASSERT_EQUAL_INT(FATHOM_DATA, data_split_make(&split, set, "random:181,0", 1));
     TEST_ASSERT_EQUAL_STRING(
-        "embedded: class 5 has 180 nodes, fewer than the 181 wanted for training; ask for a smaller split "
+        "embedded: class 5 has 180 nodes, fewer than the 181 wanted for training; choose a smaller split "
         "(--split random:T,V)",
         fathom_last_error());
     TEST_ASSERT_NULL(split.train);

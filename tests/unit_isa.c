@@ -1,5 +1,5 @@
 /* unit_isa.c - every case on every instruction set the CPU back end was built for
- * and this processor has ($FATHOM_ISA), since a user's machine may pick another.
+ * and this processor has ($FATHOM_ISA), since a user's machine may select another.
  * labels: threads */
 #include <stdlib.h>
 #include <string.h>

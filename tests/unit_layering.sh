@@ -20,7 +20,9 @@ modules_below() {
     report) echo report sweep "$train" ;;
     bench) echo bench report api "$train" ;;
     doctor) echo doctor bench api "$train" ;;
-    cli) echo cli doctor bench report sweep api "$train" ;;
+    terminal) echo terminal core ;;
+    options) echo options terminal core ;;
+    cli) echo cli options terminal doctor bench report sweep api "$train" ;;
     *) echo "$1" ;;
     esac
 }
@@ -76,8 +78,8 @@ rule_cblas_stays_in_its_module() {
 
 # But for the end of the child process in which ocl_probe.c asks the drivers.
 rule_only_the_command_prints_and_exits() {
-    hits "$1" '(^|[^A-Za-z0-9_])((v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|fprintf[[:space:]]*\([[:space:]]*std(out|err))' host |
-        grep -vE '^host/cli/|^host/backend/opencl/ocl_probe\.c:[0-9]+:    _exit\(' || true
+    hits "$1" '(^|[^A-Za-z0-9_])((v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|fprintf[[:space:]]*\([[:space:]]*std(out|err))' host bench |
+        grep -vE '^host/(cli|options|terminal)/|^host/backend/opencl/ocl_probe\.c:[0-9]+:    _exit\(' || true
 }
 
 rule_memory_comes_from_core() {
@@ -147,12 +149,14 @@ breaks includes_point_down host/backend/cpu/a.c '#include "backend/opencl/ocl.h"
 breaks includes_point_down host/nn/a.c '#  include "selftest/cases.h"'
 breaks includes_point_down host/data/a.c '#include "nowhere.h"'
 breaks includes_point_down bench/a.c '#include "cli/cli.h"'
+breaks includes_point_down bench/a.c '#include "terminal/terminal.h"'
 breaks opencl_stays_in_its_module host/backend/cpu/a.c '#include <CL/cl.h>'
 breaks opencl_stays_in_its_module host/nn/a.h '#include <clblast_c.h>'
 breaks cblas_stays_in_its_module host/nn/a.c '#include <cblas.h>'
 breaks only_the_command_prints_and_exits host/data/a.c '    printf("x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    fprintf(stderr, "x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    exit(1);'
+breaks only_the_command_prints_and_exits bench/a.c '    puts("x");'
 breaks memory_comes_from_core host/data/a.c '    p = malloc(3);'
 breaks helpers_of_kernels_are_inline cl/a.cl 'static inline float half_of(float x) { return x / 2; }'
 breaks helpers_of_kernels_are_inline cl/a.cl 'float half_of(float x) { return x / 2; }'

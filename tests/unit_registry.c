@@ -115,7 +115,7 @@ static void there_may_be_no_gpu(void) {
     end();
     int row = 99;
     TEST_ASSERT_EQUAL_INT(FATHOM_DEVICE, be_find(&list, "gpu", &row));
-    TEST_ASSERT_EQUAL_STRING("--device gpu: no OpenCL driver here shows a GPU (fathom doctor says what is missing); "
+    TEST_ASSERT_EQUAL_STRING("--device gpu: no OpenCL driver here shows a GPU (fathom doctor reports what is missing); "
                              "choose one of: auto, cpu (Some Processor), opencl:0 (pthread)",
                              fathom_last_error());
     TEST_ASSERT_EQUAL_INT(99, row);
@@ -157,7 +157,7 @@ static void a_card_seen_twice_is_one_row(void) {
     TEST_ASSERT_EQUAL_STRING("0000:02:00.0", list.info[2].pci);
     TEST_ASSERT_NOT_NULL(strstr(list.info[1].alias, "opencl:1"));
     TEST_ASSERT_EQUAL_STRING("", list.info[2].alias);
-    int row = row_of("opencl:1"); /* can still be asked for */
+    int row = row_of("opencl:1"); /* can still be selected */
     TEST_ASSERT_EQUAL_STRING("Card (driver B)", list.info[row].name);
     row = row_of("opencl:1:0");
     TEST_ASSERT_EQUAL_STRING("Card (driver B)", list.info[row].name);
@@ -165,7 +165,7 @@ static void a_card_seen_twice_is_one_row(void) {
     refused("driver B", "unknown");
 }
 
-static void cards_are_told_apart(void) {
+static void cards_are_distinguished(void) {
     begin();
     add(BE_CPU, "processor", -1, -1);
     snprintf(add(BE_GPU_DISCRETE, "Card", 0, 0)->uuid, sizeof info->uuid, "aaaa");
@@ -210,7 +210,7 @@ static void the_native_cpu_is_first(void) {
     TEST_ASSERT_EQUAL_INT64(live, mem_live());
 }
 
-/* Drivers are asked for whatever they alone can know: as many devices as the whole list, or the CPU alone. */
+/* Drivers are queried for what only they know: as many devices as the whole list, or the CPU alone. */
 static void only_who_needs_opencl_loads_it(void) {
     static const struct {
         const char *words;
@@ -269,7 +269,7 @@ int main(void) {
     RUN_TEST(there_may_be_no_gpu);
     RUN_TEST(auto_takes_the_best);
     RUN_TEST(a_card_seen_twice_is_one_row);
-    RUN_TEST(cards_are_told_apart);
+    RUN_TEST(cards_are_distinguished);
     RUN_TEST(kinds_have_names);
     RUN_TEST(the_native_cpu_is_first);
     RUN_TEST(only_who_needs_opencl_loads_it);

@@ -88,7 +88,7 @@ static void test_bad_headers_are_refused(void) {
         {"{" T("a", "[1]", "0", "4") "," T("b", "[1]", "0", "4") "}", "overlaps", 4},
         {"{" T("a", "[2]", "0", "8") "," T("b", "[1]", "4", "8") "}", "overlaps", 8},
         {"{" T("a", "[1]", "0", "4") "}", "after the last", 8},
-        {"{" T("a", "[1]", "0", "8") "}", "its shape asks for", 8},
+        {"{" T("a", "[1]", "0", "8") "}", "its shape needs", 8},
         {"{" T("a", "[2]", "0", "8") "}", "outside the file", 4},
         {"{" T("a", "[1]", "4", "0") "}", "outside the file", 4},
         {"{" T("a", "[-1]", "0", "4") "}", "impossible shape", 4},

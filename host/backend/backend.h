@@ -118,8 +118,8 @@ typedef struct be_list {
 } be_list;
 
 fathom_status be_list_devices(be_list *list);
-/* The devices among which the selectors (cpu,auto,opencl:1) are to be found. Who asks for the CPU, or for `auto` where
- * no card can be, does not pay for OpenCL: its drivers take 50 to 100 MB and a tenth of a second. */
+/* The devices that the selectors (cpu,auto,opencl:1) may mean. OpenCL drivers, which take 50 to 100 MB and a tenth of a
+ * second, are not loaded for the CPU alone, nor for `auto` on a machine that has no card. */
 fathom_status be_list_for(be_list *list, const char *selectors);
 void be_list_free(be_list *list);
 

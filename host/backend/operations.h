@@ -1,6 +1,6 @@
 /* operations.h - every operation of the contract: its formula, shapes, what may
  * alias, and what it adds to instead of overwriting. The rules that hold for all
- * of them stand in backend.h. */
+ * of them are in backend.h. */
 #ifndef BACKEND_OPERATIONS_H
 #define BACKEND_OPERATIONS_H
 

@@ -162,10 +162,11 @@ static fathom_status fail_selector(const be_list *list, const char *selector, co
     }
     bool looked = list->notes > 0 && (strncmp(selector, "opencl", 6) == 0 || strcmp(selector, "gpu") == 0);
     if (strcmp(selector, "gpu") == 0)
-        return fail(FATHOM_DEVICE,
-                    "--device gpu: no OpenCL driver here shows a GPU (fathom doctor says what is missing); choose one "
-                    "of: auto, %s%s%s",
-                    candidates, looked ? "; " : "", looked ? list->note[0] : "");
+        return fail(
+            FATHOM_DEVICE,
+            "--device gpu: no OpenCL driver here shows a GPU (fathom doctor reports what is missing); choose one "
+            "of: auto, %s%s%s",
+            candidates, looked ? "; " : "", looked ? list->note[0] : "");
     return fail(FATHOM_DEVICE, "%s device '%s'; choose one of: auto, gpu, %s%s%s", what, selector, candidates,
                 looked ? "; " : "", looked ? list->note[0] : "");
 }

@@ -53,7 +53,7 @@ fathom_status be_validate_adam(const be_device *dev, const be_adam_args *a) {
 /* ---- pairwise ---- */
 
 static void fold_rows(validation *ctx, int64_t first, int64_t rows, int64_t n) {
-    validate(ctx, first >= 0 && rows <= n && first <= n - rows, "the rows asked for are not all there");
+    validate(ctx, first >= 0 && rows <= n && first <= n - rows, "the rows are out of range");
 }
 
 fathom_status be_validate_pair_fold(const be_device *dev, const be_pair_fold_args *a) {

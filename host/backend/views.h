@@ -63,7 +63,7 @@ typedef struct be_drop {
 be_drop be_drop_make(float rate, uint64_t seed, uint32_t stream, uint32_t epoch, uint32_t layer);
 
 /* What follows a normalisation, element by element: act(x) = dropout(relu(x)),
- * each part only when asked for. In a matrix the element is r * cols + j. */
+ * each part only when it is set. In a matrix the element is r * cols + j. */
 typedef struct be_act {
     bool relu;
     be_drop drop;

@@ -82,8 +82,8 @@ static fathom_status write_json(const char *path, struct json *doc) {
     return status;
 }
 
-/* Prints and writes the record in every form that was asked for. */
-static fathom_status deliver(const struct bench_record *record, const struct bench_command *options) {
+/* Prints and writes the record in every requested form. */
+static fathom_status output_record(const struct bench_record *record, const struct bench_command *options) {
     struct json *doc = NULL;
     fathom_status verdict = bench_verdict(record), status;
     TRY_OUT(json_new_document(&doc));
@@ -122,7 +122,7 @@ static fathom_status cmd_bench(const void *given) {
     TRY(mem_new(&record, 1, 1, sizeof *record, "record of the benchmark"));
     fathom_status status = bench_run(record, &options);
     if (status == FATHOM_OK)
-        status = deliver(record, o);
+        status = output_record(record, o);
     bench_free(record);
     mem_free(record);
     return status;

@@ -1,6 +1,5 @@
 /* cmd_data_info.c - `fathom data info`: describes a data set and the memory that training on it needs. */
 #include <math.h>
-#include <string.h>
 
 #include "cli/dataset.h"
 #include "core/clock.h"
@@ -29,9 +28,7 @@ static fathom_status training_bytes(int64_t *bytes, const data_set *set, const s
                         .layers = o->layers,
                         .hidden = o->hidden,
                         .groups = o->groups,
-                        .lambda = 0.01,
                         .dropout = 0.6,
-                        .momentum = 0.3,
                         .assign_bias = true};
     nn_shape shape = nn_shape_of(set);
     nn_bytes plan;
@@ -41,14 +38,6 @@ static fathom_status training_bytes(int64_t *bytes, const data_set *set, const s
     TRY(nn_plan_bytes(&plan, &config, &shape));
     *bytes = plan.total;
     return FATHOM_OK;
-}
-
-/* Published edge counts that count repeated edges and self-loops. */
-static int64_t published_edges(const char *name) {
-    return strcmp(name, "cora") == 0       ? 5429
-           : strcmp(name, "citeseer") == 0 ? 4732
-           : strcmp(name, "pubmed") == 0   ? 44338
-                                           : 0;
 }
 
 /* "8..15" and a bar. */
@@ -85,7 +74,7 @@ static void print_classes(const data_set *set, const data_info *info) {
 }
 
 static void print_text(const data_set *set, const data_info *info, const struct info_options *o, int64_t training) {
-    int64_t published = published_edges(set->name);
+    int64_t published = data_published_edges(set->name);
     printf("%s%s%s (%s, %s)\n", style(stdout, STYLE_BOLD), printable(set->name), style(stdout, STYLE_PLAIN),
            set->layout, printable(set->origin));
     printf("nodes        %d, %d of them isolated\n", (int)set->graph.nodes, (int)info->isolated);

@@ -106,7 +106,7 @@ const struct command command_data_convert = {
     "data convert",
     "write a data set of any layout as one .npz",
     "The .npz loads in numpy without pickles. It holds the split the files bring, or\n"
-    "the one asked for with --split. Names of nodes and classes are written beside\n"
+    "the one of --split. Names of nodes and classes are written beside\n"
     "it: FILE.nodes.csv, FILE.classes.csv.\n",
     "fathom data convert cora.content -o cora.npz\n",
     OPT_ROWS(convert_rows),

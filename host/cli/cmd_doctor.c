@@ -18,7 +18,6 @@ static const struct opt_row rows[] = {
     OPT_OPERAND(struct doctor_options, file, "FILE", REPORT_FILE, "where the report goes"),
 };
 
-static const char *const level_names[] = {"ok", "warn", "missing"};
 static const enum style level_styles[] = {STYLE_GOOD, STYLE_WARN, STYLE_BAD};
 
 static void print_findings(const struct findings *findings) {
@@ -26,7 +25,7 @@ static void print_findings(const struct findings *findings) {
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
         counts[finding->level]++;
-        printf("%s%-7s%s  %-15s  ", style(stdout, level_styles[finding->level]), level_names[finding->level],
+        printf("%s%-7s%s  %-15s  ", style(stdout, level_styles[finding->level]), level_name(finding->level),
                style(stdout, STYLE_PLAIN), finding->subject);
         print_wrapped(stdout, finding->fact, indent, indent, width);
         if (finding->remedy[0]) {
@@ -41,17 +40,7 @@ static fathom_status print_findings_json(const struct findings *findings, fathom
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
     json_text(doc, "version", fathom_version());
-    json_open_array(doc, "findings");
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->list[i];
-        json_open(doc, NULL);
-        json_text(doc, "level", level_names[finding->level]);
-        json_text(doc, "subject", finding->subject);
-        json_text(doc, "fact", finding->fact);
-        json_text(doc, "remedy", finding->remedy[0] ? finding->remedy : NULL);
-        json_close(doc);
-    }
-    json_close(doc);
+    findings_to_json(doc, findings);
     if (result != FATHOM_OK)
         add_json_error(doc, result);
     fathom_status status = print_json(doc);

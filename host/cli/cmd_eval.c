@@ -1,13 +1,10 @@
 /* cmd_eval.c - `fathom eval`: a saved model on a set: accuracies, metrics, and its outputs as files. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/training.h"
-#include "core/file.h"
 #include "core/mem.h"
 #include "core/npy.h"
 
@@ -34,13 +31,14 @@ static const struct opt_row rows[] = {
              "write the final representations: the same n x C outputs, the ones the metrics use"),
     OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL,
              "write node, class and probability; names of nodes and classes beside it"),
-    OPT_CHOICE(struct eval_options, definition, "definition", 0, "authors|paper|pyg", "authors",
+    OPT_CHOICE(struct eval_options, definition, "definition", 0, METRICS_DEFINITION_CHOICES, "authors",
                "of the group distance ratio"),
-    OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when the checkpoint does not say it"),
-    OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when the checkpoint does not say it"),
+    OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when it is not in the checkpoint"),
+    OPT_CHOICE(struct eval_options, norm, "norm", 0, NN_NORM_CHOICES, NULL, "when it is not in the checkpoint"),
     OPT_INT(struct eval_options, layers, "layers", 'k', "K", NULL, 1, NN_LAYERS_MAX,
-            "when the checkpoint does not say it"),
-    OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -1e3, 1e3, NULL, "instead of the checkpoint's"),
+            "when it is not in the checkpoint"),
+    OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, NULL,
+             "instead of the checkpoint's"),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...)   \
     OPT_##kind(struct eval_options, name, option, letter, argument, NULL, low, high, NULL, \
                "instead of the checkpoint's"),
@@ -76,7 +74,7 @@ static void choose_norm(struct data_choice *c, const struct eval_options *o, dat
     if (!opt_given(&o->common, &o->choice.feature_norm))
         c->feature_norm = (int)trained;
     else if (c->feature_norm != (int)trained)
-        log_info("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as asked for", o->checkpoint,
+        log_info("note: %s was trained with --feature-norm %s; --feature-norm %s is used, as given", o->checkpoint,
                  data_norm_name(trained), data_norm_name((data_norm)c->feature_norm));
 }
 
@@ -94,7 +92,7 @@ static void choose_input(struct data_choice *c, const struct eval_options *o, co
     if (!opt_given(&o->common, &o->choice.missing_rate))
         c->missing_rate = trained->missing_rate;
     else if (c->missing_rate != trained->missing_rate)
-        log_info("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as asked for", o->checkpoint,
+        log_info("note: %s was trained with --missing-rate %g; --missing-rate %g is used, as given", o->checkpoint,
                  trained->missing_rate, c->missing_rate);
 }
 
@@ -113,27 +111,6 @@ static void compare_input(const data_set *set, const struct eval_options *o, con
 
 /* ---- outputs ---- */
 
-/* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
-static fathom_status save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes) {
-    char *text = NULL;
-    size_t used = 0, capacity = 64 * ((size_t)nodes + 1);
-    TRY(mem_new(&text, capacity, 1, 1, "predictions"));
-    used += (size_t)snprintf(text, capacity, "node,class,probability\n");
-    for (int64_t v = 0; v < nodes; v++) {
-        const float *z = logits + v * classes;
-        int64_t best = 0;
-        double total = 0;
-        for (int64_t c = 1; c < classes; c++)
-            best = z[c] > z[best] ? c : best;
-        for (int64_t c = 0; c < classes; c++)
-            total += exp((double)z[c] - (double)z[best]);
-        used += (size_t)snprintf(text + used, capacity - used, "%" PRId64 ",%" PRId64 ",%.6f\n", v, best, 1 / total);
-    }
-    fathom_status status = file_replace(path, &(file_piece){text, used}, 1);
-    mem_free(text);
-    return status;
-}
-
 /* What came of it. */
 struct outcome {
     fathom_model_info model;
@@ -148,7 +125,7 @@ static fathom_status save_outputs(const struct eval_options *o, const struct out
         TRY(npy_save_float(o->logits, e->rows, e->nodes, e->classes));
     if (o->embeddings)
         TRY(npy_save_float(o->embeddings, e->rows, e->nodes, e->classes));
-    return o->predictions ? save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
+    return o->predictions ? train_save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
 }
 
 static void add_config(struct json *doc, const nn_config *config, const struct eval_options *o, const data_set *set) {
@@ -256,7 +233,7 @@ const struct command command_eval = {
     "eval",
     "evaluate a saved model: accuracies, metrics, outputs as files",
     "Checkpoints are safetensors with the names of PyTorch Geometric modules. What\n"
-    "their metadata do not tell is read from the shapes, and else asked for.\n"
+    "their metadata lack is read from the shapes, or must be given.\n"
     "--features degree or identity, --feature-norm, --missing-rate, --seed and a\n"
     "drawn --split are those of the training when they are not given; a difference\n"
     "is named.\n",

@@ -1,7 +1,4 @@
 /* cmd_report.c - `fathom report`: a run or sweeps as HTML page, text, CSV and SVG charts. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "core/mem.h"
 #include "core/plural.h"
@@ -72,31 +69,6 @@ static fathom_status print_text(const struct source *from) {
 
 static void on_progress(const char *what, int done, int steps) { progress("%s: step %d of %d", what, done, steps); }
 
-static void add_run(struct json *doc, const report_run *run) {
-    json_open(doc, "run");
-    json_text(doc, "folder", run->folder);
-    json_text(doc, "status", report_run_string(run, "status"));
-    json_int(doc, "epochs", run->epoch_count);
-    json_real(doc, "best_epoch", report_run_number(run, "result.best_epoch"));
-    json_real(doc, "test_accuracy", report_run_number(run, "result.test_accuracy"));
-    json_close(doc);
-}
-
-static void add_sweeps(struct json *doc, const sweep_results_list *sweeps) {
-    json_open_array(doc, "sweeps");
-    for (int i = 0; i < sweeps->count; i++) {
-        const sweep_results *results = &sweeps->sweep[i];
-        json_open(doc, NULL);
-        json_text(doc, "folder", results->journal.folder);
-        json_text(doc, "recipe", results->recipe->name);
-        json_int(doc, "runs", results->cell_count);
-        json_int(doc, "finished", results->done);
-        json_int(doc, "failed", results->failures);
-        json_close(doc);
-    }
-    json_close(doc);
-}
-
 static fathom_status print_summary(const struct source *from, const S *o, const char *page, int charts) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
@@ -105,9 +77,9 @@ static fathom_status print_summary(const struct source *from, const S *o, const 
     json_text(doc, "svg", o->svg);
     json_int(doc, "svg_files", charts);
     if (from->is_run)
-        add_run(doc, &from->run);
+        report_run_to_json(doc, &from->run);
     else
-        add_sweeps(doc, &from->sweeps);
+        report_sweeps_to_json(doc, &from->sweeps);
     fathom_status status = print_json(doc);
     json_free(doc);
     return status;

@@ -4,7 +4,7 @@
 #include "bench/bench.h"
 #include "cli/open_device.h"
 #include "core/suggest.h"
-#include "selftest/run.h"
+#include "selftest/run_cases.h"
 
 struct selftest_options {
     struct common_options common;

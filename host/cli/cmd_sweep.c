@@ -28,9 +28,9 @@ struct sweep_options {
 static const struct opt_row rows[] = {
     OPT_PATH(S, recipe, "recipe", 'r', "NAME", OPT_REQUIRED, "table1, table2, depth, grid, or a file"),
     OPT_PATH(S, out, "out", 'o', "DIR", NULL, "folder for the journal and the results"),
-    OPT_FLAG(S, resume, "resume", 0, "go on with the sweep in --out; nothing is run twice"),
+    OPT_FLAG(S, resume, "resume", 0, "continue the sweep in --out; no run is repeated"),
     OPT_INT(S, jobs, "jobs", 'j', "N", "0", 0, SWEEP_WORKERS_MAX,
-            "runs at once on the CPU, of one thread each unless --threads says more; 0: one for each core"),
+            "parallel runs on the CPU, each of one thread or of --threads; 0: one for each core"),
     OPT_FLAG(S, dry_run, "dry-run", 0, "list the runs, and train nothing"),
     OPT_TEXT(S, data, "data", 'd', "LIST", NULL, "data sets: names or paths"),
     OPT_TEXT(S, models, "models", 0, "LIST", NULL, "gcn, gat, sgc, gcnii"),
@@ -49,7 +49,7 @@ static const struct opt_row rows[] = {
 #undef X
 #define FIRST_KEY offsetof(struct sweep_options, data)
 
-static fathom_status narrow(sweep_recipe *recipe, const S *o) {
+static fathom_status apply_options(sweep_recipe *recipe, const S *o) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].kind != OPT_IS_TEXT || rows[i].offset < FIRST_KEY)
             continue;
@@ -119,21 +119,7 @@ static void on_progress(void *user, const sweep_progress *p) {
 static fathom_status print_dry_json(const sweep_recipe *recipe, const grid_cell *cells, int64_t count) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
-    json_text(doc, "recipe", recipe->name);
-    json_int(doc, "runs", count);
-    json_open_array(doc, "cells");
-    for (int64_t i = 0; i < count; i++) {
-        json_open(doc, NULL);
-        json_text(doc, "cell", cells[i].id);
-        json_text(doc, "data", cells[i].data);
-        json_text(doc, "model", nn_conv_name(cells[i].model));
-        json_text(doc, "norm", nn_norm_name(cells[i].norm));
-        json_int(doc, "layers", cells[i].layers);
-        json_real(doc, "missing_rate", cells[i].missing);
-        json_int(doc, "seed", (int64_t)cells[i].seed);
-        json_close(doc);
-    }
-    json_close(doc);
+    grid_to_json(doc, recipe, cells, count);
     fathom_status status = print_json(doc);
     json_free(doc);
     return status;
@@ -150,7 +136,7 @@ static fathom_status dry_run(const sweep_recipe *recipe, bool json) {
     } else {
         recipe_print(&text, recipe);
         TRY_OUT(text.status);
-        text.bytes[text.count - 1] = '\0'; /* the last newline, which say prints too */
+        text.bytes[text.count - 1] = '\0'; /* the last newline, which log_info adds */
         log_info("%s\n", text.bytes);
         for (int64_t i = 0; i < count; i++) {
             char line[GRID_CELL_TEXT];
@@ -184,14 +170,7 @@ static fathom_status print_result(const S *o, const sweep_recipe *recipe, const 
         return status;
     }
     TRY(json_new_document(&doc));
-    json_text(doc, "recipe", recipe->name);
-    json_text(doc, "out", o->out);
-    json_int(doc, "runs", r->total);
-    json_int(doc, "finished", r->done);
-    json_int(doc, "finished_before", r->before);
-    json_int(doc, "failed", r->failed);
-    json_real(doc, "seconds", r->seconds);
-    json_text(doc, "status", r->interrupted ? "interrupted" : r->failed ? "failed" : "ok");
+    sweep_summary_to_json(doc, r, recipe, o->out);
     if (status != FATHOM_OK)
         add_json_error(doc, status);
     fathom_status printed = print_json(doc);
@@ -223,7 +202,7 @@ static fathom_status run_sweep(const void *given) {
     sweep_recipe *recipe = NULL;
     fathom_status status;
     TRY_OUT(recipe_load(&recipe, o->recipe));
-    TRY_OUT(narrow(recipe, o));
+    TRY_OUT(apply_options(recipe, o));
     if (!o->dry_run && !o->out)
         TRY_OUT(fail(FATHOM_USAGE, "fathom sweep needs --out DIR, the folder for the journal and the results"));
     if (recipe_lacks_missing(recipe))
@@ -247,7 +226,7 @@ const struct command command_sweep = {
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
     "power failure lose only the runs in work: --resume repeats nothing.\n"
     "\n"
-    "DIR holds journal.jsonl (a line for each finished run, written at once),\n"
+    "DIR holds journal.jsonl (a line for each finished run, written immediately),\n"
     "failures.jsonl, results.csv and results.jsonl (the same in order), sweep.json,\n"
     "curves/ and pictures/.\n",
     "fathom sweep --recipe table1 --data cora --models gcn --seeds 2 --epochs 200 \\\n"

@@ -28,7 +28,7 @@ static const struct opt_row rows[] = {
     SETTINGS_CHECKPOINT(X) /* settings.h */
     OPT_CHOICE(struct train_options, fallback, "fallback", 0, "cpu|none", NULL,
                "when an OpenCL device is lost in mid-run (default: cpu with --device auto, else none)"),
-    OPT_FLAG(struct train_options, resume, "resume", 0, "go on with the run in --out, to the same bits"),
+    OPT_FLAG(struct train_options, resume, "resume", 0, "continue the run in --out, to the same bits"),
     OPT_FLAG(struct train_options, profile, "profile", 0, "time of an epoch by operation, after the results"),
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
 };
@@ -90,7 +90,7 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
            style(stdout, STYLE_BOLD), "test accuracy", percent_text(r.test_accuracy), style(stdout, STYLE_PLAIN),
            percent_text(r.val_accuracy), percent_text(r.train_accuracy), r.best_epoch, r.epochs,
            r.stopped_early ? ", stopped early" : "");
-    if (!r.interrupted) /* who interrupts does not wait for them */
+    if (!r.interrupted) /* the user does not wait for them */
         print_metrics(&metrics);
     if (r.candidates > 0)
         printf("%-26s %10g   of %d candidates, on %d validation node%s\n", "lambda", r.lambda, r.candidates,
@@ -144,34 +144,11 @@ static void print_profile(const train_result *r) {
     print_table(cells, (size_t)lines, COLUMNS, 0, 0xe);
 }
 
-/* Where the bytes go, in the words of nn_memory_name. */
-enum { PARTS = NN_MEM_COUNT };
-static void parts_of(int64_t part[PARTS], const fathom_plan *plan) {
-    part[NN_MEM_GRAPH] = plan->graph;
-    part[NN_MEM_FEATURES] = plan->features;
-    part[NN_MEM_PARAMETERS] = plan->weights;
-    part[NN_MEM_ACTIVATIONS] = plan->activations;
-    part[NN_MEM_SCRATCH] = plan->scratch;
-}
-
 static fathom_status dry_run_json(const train_config *c, const fathom_data *data, const fathom_device *device,
                                   const fathom_plan *plan, fathom_status status) {
-    const be_info *info = be_device_info(device->dev);
-    int64_t part[PARTS];
     struct json *doc = NULL;
-    parts_of(part, plan);
     TRY(json_new_document(&doc));
-    train_json_data(doc, data->set);
-    train_json_config(doc, c, data->set);
-    train_json_device(doc, info);
-    json_open(doc, "memory");
-    json_int(doc, "planned_bytes", plan->total);
-    for (int i = 0; i < PARTS; i++)
-        json_int(doc, nn_memory_name((nn_memory)i), part[i]);
-    json_int(doc, "device_bytes", info->memory_bytes);
-    json_close(doc);
-    json_int(doc, "parameters", plan->parameters);
-    json_text(doc, "status", "dry_run");
+    train_json_plan(doc, c, data->set, be_device_info(device->dev), plan);
     if (status != FATHOM_OK)
         add_json_error(doc, status);
     fathom_status printed = print_json(doc);
@@ -184,7 +161,7 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     train_config c;
     fathom_plan plan = {.size = sizeof plan};
     fathom_device_info info = {.size = sizeof info};
-    int64_t part[PARTS];
+    int64_t part[NN_MEM_COUNT];
     TRY(fathom_device_describe(device, &info));
     TRY(api_train_config(&c, options, data));
     c.threads = device->threads;
@@ -193,13 +170,13 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
         return status;
     if (json)
         return dry_run_json(&c, data, device, &plan, status);
-    parts_of(part, &plan);
+    train_plan_parts(part, &plan);
     TRY(log_data(data));
     TRY(log_network(options, data, device));
     printf("preset %s: assignment %s bias, momentum %g\n", train_preset_name(c.preset),
            c.net.assign_bias ? "with" : "without", c.net.momentum);
     printf("%-26s %10s\n", "trained numbers", count_text(plan.parameters));
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < NN_MEM_COUNT; i++)
         printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)part[i]));
     printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)plan.total),
            bytes_text((uint64_t)info.memory_bytes), info.word);
@@ -229,7 +206,7 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
 }
 
 /* Options that were typed and change nothing in this run. */
-static void say_idle_options(const struct train_options *o, const fathom_device *device) {
+static void note_idle_options(const struct train_options *o, const fathom_device *device) {
     const fathom_train_options *s = &o->settings;
     const nn_config net = {.model = (nn_conv_kind)s->model, .norm = (nn_norm_kind)s->norm};
     const bool no_hidden = s->model == FATHOM_SGC || (s->layers == 1 && s->model != FATHOM_GCNII);
@@ -268,9 +245,9 @@ static fathom_status run_train(const void *given) {
     complete_settings(&options);
     TRY_OUT(load_data(&data, options.data, &options.choice));
     filled = options.settings;
-    TRY_OUT(fathom_train_options_fill(&filled, data)); /* what is wrong is said before a device is opened */
+    TRY_OUT(fathom_train_options_fill(&filled, data)); /* errors are reported before a device is opened */
     TRY_OUT(open_handle(&device, &options.common, options.profile));
-    say_idle_options(&options, device);
+    note_idle_options(&options, device);
     TRY_OUT(train_on(&options.settings, data, device, &options));
 out:
     fathom_device_close(device);
@@ -283,7 +260,7 @@ const struct command command_train = {
     "train",
     "train a network, and measure how over-smoothed it is",
     "Without options: the embedded graph, a GCN of 15 layers with group norm.\n"
-    "Ctrl-C, SIGTERM or SIGHUP finish the epoch and save; Ctrl-C twice stops at once.\n"
+    "Ctrl-C, SIGTERM or SIGHUP finish the epoch and save; Ctrl-C twice quits.\n"
     "\n"
     "Presets (each sets what is not given):\n"
     "  authors  momentum 0.3, a bias in the assignment to groups, 10 groups,\n"

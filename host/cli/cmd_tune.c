@@ -50,7 +50,7 @@ static fathom_status tune_device(const be_list *list, int row, struct json *doc,
     return FATHOM_OK;
 }
 
-/* The rows that are tuned: those asked for, or every OpenCL device. The native CPU back end has nothing to choose. */
+/* The rows that are tuned: those of --device, or every OpenCL device. The native CPU back end has nothing to choose. */
 static fathom_status find_rows(int *rows, int *count, const be_list *list, const struct common_options *common) {
     int kept = 0;
     bool named = strcmp(common->device, "auto") != 0;

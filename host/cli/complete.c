@@ -1,6 +1,6 @@
 /* complete.c - completion of a command line, from the tables of commands and options that also make the help.
  *
- * The scripts of host/cli/shell only ask; so whatever the command can do, every shell offers. */
+ * The scripts of host/cli/shell only print its answer, so all shells offer the same. */
 #include "cli/complete.h"
 
 #include <dirent.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "backend/backend.h"
-#include "cli/commands.h"
 #include "data/data.h"
+#include "options/commands.h"
 #include "sweep/recipe.h"
 
 #define PATH_TEXT_MAX 1024

@@ -43,7 +43,7 @@ struct data_choice {
 /* All of them: also what is done to the features. */
 #define DATA_CHOICE_ROWS(S, member)                                                                          \
     DATA_SOURCE_ROWS(S, member),                                                                             \
-        OPT_CHOICE(S, member.feature_norm, "feature-norm", 0, "auto|row|none", "auto",                       \
+        OPT_CHOICE(S, member.feature_norm, "feature-norm", 0, DATA_NORM_CHOICES, "auto",                     \
                    "divide every row of the features by its sum, or not; auto: unless a value is negative"), \
         OPT_REAL(S, member.missing_rate, "missing-rate", 0, "R", "0", 0, 1, NULL,                            \
                  "share of the nodes outside training that lose their features")

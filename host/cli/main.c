@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
 #include "cli/complete.h"
-#include "cli/manual.h"
 #include "cli/stack.h"
-#include "cli/stream.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "options/commands.h"
+#include "options/manual.h"
+#include "terminal/stream.h"
 
 /* A closed standard stream must not become the number of a file that is opened later. Standard output gets a descriptor
  * that cannot be written, so that lost output is noticed at the end. */

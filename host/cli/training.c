@@ -12,7 +12,7 @@
 
 static volatile sig_atomic_t stops, asked;
 
-/* A closed terminal may send SIGHUP more than once, and SIGTERM beside it: none of them is somebody's impatience. */
+/* A closed terminal may send SIGHUP more than once, and SIGTERM beside it: neither counts as a second Ctrl-C. */
 static void on_signal(int number) {
     stops = 1;
     if (number != SIGHUP && asked++)
@@ -24,7 +24,8 @@ static void catch_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* ignored: nohup, which is obeyed */
+    if (sigaction(SIGHUP, NULL, &before) == 0 &&
+        before.sa_handler != SIG_IGN) /* ignored: the command runs under nohup */
         sigaction(SIGHUP, &action, NULL);
 }
 
@@ -121,7 +122,7 @@ fathom_status log_network(const fathom_train_options *options, const fathom_data
 }
 
 const struct shown_metric shown_metrics[SHOWN_METRICS] = {
-    {"group distance ratio", "above 1: classes lie further apart than they spread",
+    {"group distance ratio", "above 1: classes are further apart than their members",
      offsetof(metrics_values, group_distance_ratio)},
     {"intra-group distance", "inside a class", offsetof(metrics_values, intra_group_distance)},
     {"inter-group distance", "between classes", offsetof(metrics_values, inter_group_distance)},

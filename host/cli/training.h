@@ -6,7 +6,7 @@
 #include "cli/open_device.h"
 #include "train/train.h"
 
-/* Progress on the screen; Ctrl-C once asks the run to stop after its epoch, twice ends the command at once. */
+/* Progress on the screen; Ctrl-C once asks the run to stop after its epoch, twice ends the command immediately. */
 void watch_training(fathom_train_options *options);
 const volatile sig_atomic_t *watch_signals(void); /* not 0: stop */
 

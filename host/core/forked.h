@@ -9,8 +9,8 @@
 
 /* *user, initially 0, records the process of the first call; true in a child forked since. */
 static inline bool forked_since(_Atomic long *user) {
-    long nobody = 0, me = (long)getpid();
-    return !atomic_compare_exchange_strong(user, &nobody, me) && nobody != me;
+    long none = 0, me = (long)getpid();
+    return !atomic_compare_exchange_strong(user, &none, me) && none != me;
 }
 
 /* For OpenMP's pool, one per process: a forked child runs with one thread and computes the same bits. */

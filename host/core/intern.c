@@ -68,7 +68,7 @@ static fathom_status reserve_bytes(intern_table *table, size_t bytes) {
 }
 
 fathom_status intern_add(const char **stored, intern_table *table, const char *text) {
-    size_t length = strlen(text) + 1, bytes = (sizeof(intern_entry) + length + 7) & ~(size_t)7;
+    size_t length = strlen(text) + 1, bytes = (size_t)mem_round_up((int64_t)(sizeof(intern_entry) + length), 8);
     if (2 * table->count >= table->slot_count)
         TRY(grow(table));
     intern_entry **slot = slot_of(table, text);

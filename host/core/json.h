@@ -1,4 +1,4 @@
-/* json.h - JSON documents. The writer appends at a cursor and remembers the first
+/* json.h - JSON documents. The writer appends at a cursor and stores the first
  * failure, which json_print returns: calls in between need no checks.
  *
  *     struct json *doc = NULL;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 void progress_report(message_fn *show, const char *format, ...) {
-    char text[512];
+    char text[2 * CORE_MESSAGE_MAX];
     va_list args;
     if (!show)
         return;

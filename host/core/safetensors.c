@@ -111,8 +111,7 @@ static fathom_status read_tensor(st_tensor *t, const cJSON *item, const uint8_t 
         !whole(&end, offsets->child->next) || begin > end || (uint64_t)end > data_bytes)
         return fail(FATHOM_DATA, "tensor %s is outside the file", t->name);
     if ((uint64_t)(end - begin) != bytes)
-        return fail(FATHOM_DATA, "tensor %s has %" PRId64 " bytes, its shape asks for %zu", t->name, end - begin,
-                    bytes);
+        return fail(FATHOM_DATA, "tensor %s has %" PRId64 " bytes, its shape needs %zu", t->name, end - begin, bytes);
     t->count = (int64_t)count;
     t->data = data + begin;
     t->bytes = bytes;

@@ -77,15 +77,15 @@ static const struct {
     data_catalog_entry about;
     const catalog_file *files;
 } sets[] = {
-    {{"embedded", "Cora citation network, fathom's own split", "see data/README.md", 0}, NULL},
-    {{"karate", "Zachary's karate club, 4 communities", "public domain", 0}, NULL},
-    {{"karate-2", "Zachary's karate club, 2 factions", "public domain", 0}, NULL},
-    {{"cora", "Cora citation network, Planetoid's split", "MIT (kimiyoung/planetoid)", 8}, cora},
-    {{"citeseer", "Citeseer citation network, Planetoid's split", "MIT (kimiyoung/planetoid)", 8}, citeseer},
-    {{"pubmed", "Pubmed diabetes citation network, Planetoid's split", "MIT (kimiyoung/planetoid)", 8}, pubmed},
-    {{"coauthor-cs", "Coauthor network of computer science", "MIT (shchur/gnn-benchmark)", 1}, coauthor_cs},
-    {{"amazon-photo", "Amazon co-purchases, photo", "MIT (shchur/gnn-benchmark)", 1}, amazon_photo},
-    {{"amazon-computers", "Amazon co-purchases, computers", "MIT (shchur/gnn-benchmark)", 1}, amazon_computers},
+    {{"embedded", "Cora citation network, fathom's own split", "see data/README.md", 0, 0}, NULL},
+    {{"karate", "Zachary's karate club, 4 communities", "public domain", 0, 0}, NULL},
+    {{"karate-2", "Zachary's karate club, 2 factions", "public domain", 0, 0}, NULL},
+    {{"cora", "Cora citation network, Planetoid's split", "MIT (kimiyoung/planetoid)", 8, 5429}, cora},
+    {{"citeseer", "Citeseer citation network, Planetoid's split", "MIT (kimiyoung/planetoid)", 8, 4732}, citeseer},
+    {{"pubmed", "Pubmed diabetes citation network, Planetoid's split", "MIT (kimiyoung/planetoid)", 8, 44338}, pubmed},
+    {{"coauthor-cs", "Coauthor network of computer science", "MIT (shchur/gnn-benchmark)", 1, 0}, coauthor_cs},
+    {{"amazon-photo", "Amazon co-purchases, photo", "MIT (shchur/gnn-benchmark)", 1, 0}, amazon_photo},
+    {{"amazon-computers", "Amazon co-purchases, computers", "MIT (shchur/gnn-benchmark)", 1, 0}, amazon_computers},
 };
 
 int data_catalog_count(void) { return (int)(sizeof sets / sizeof sets[0]); }
@@ -102,6 +102,13 @@ const catalog_file *catalog_files(int *count, const char *name) {
             return sets[i].files;
         }
     return NULL;
+}
+
+int64_t data_published_edges(const char *name) {
+    for (int i = 0; i < data_catalog_count(); i++)
+        if (strcmp(sets[i].about.name, name) == 0)
+            return sets[i].about.published_edges;
+    return 0;
 }
 
 const char *data_catalog_near(const char *name) {

@@ -42,7 +42,7 @@ typedef struct data_features {
 
 /* Three lists of node numbers; nodes without a label are in none of them. */
 typedef struct data_split {
-    char *name; /* "public", "random:20,30", ... as asked for; for a file, its path */
+    char *name; /* "public", "random:20,30", ... as requested; for a file, its path */
     int32_t train_count, val_count, test_count;
     int32_t *train, *val, *test;
     char sha256[65]; /* of the three node lists, see data_split_make; "" until then */
@@ -50,8 +50,15 @@ typedef struct data_split {
 
 /* Feature normalisation: each row divided by its sum, none, or auto: row unless a value is negative (sums of signed
  * values may be near zero). */
-typedef enum data_norm { DATA_NORM_AUTO, DATA_NORM_ROW, DATA_NORM_NONE, DATA_NORMS } data_norm;
-const char *data_norm_name(data_norm norm);  /* "auto", "row", "none" */
+#define DATA_NORM_LIST(X) X(AUTO, auto) X(ROW, row) X(NONE, none)
+#define X(id, name) DATA_NORM_##id,
+typedef enum data_norm { DATA_NORM_LIST(X) DATA_NORMS } data_norm;
+#undef X
+/* The names as elements of an array, and as the choices of an option. */
+#define DATA_NORM_NAME(id, name) #name,
+#define DATA_NORM_CHOICE(id, name) "|" #name
+#define DATA_NORM_CHOICES (&(DATA_NORM_LIST(DATA_NORM_CHOICE))[1])
+const char *data_norm_name(data_norm norm);
 int32_t data_norm_public(data_norm norm);    /* as a fathom_feature_norm */
 data_norm data_norm_private(int32_t number); /* of a fathom_feature_norm */
 
@@ -70,7 +77,7 @@ typedef struct data_set {
     char sha256[65]; /* of graph, features as loaded and labels: independent of the layout */
 
     data_graph graph;
-    data_features features; /* complete, row-normalised if asked for: input of the information gain */
+    data_features features; /* complete, row-normalised if requested: input of the information gain */
     data_features input; /* input of the network: `features` itself (same pointers), or a copy without missing rows */
     int32_t classes;
     int32_t *labels; /* [nodes]; -1 = none */
@@ -92,7 +99,7 @@ typedef struct data_set {
     bool binarised;            /* features > 0 were made 1 */
     const char *made_features; /* "degree" or "identity": generated, since the files have none; else NULL */
     data_norm norm;            /* applied to the features: DATA_NORM_ROW or DATA_NORM_NONE */
-    double missing_rate;       /* as asked for, and the seed of the missing rows and of the split */
+    double missing_rate;       /* as requested, and the seed of the missing rows and of the split */
     uint64_t seed;
     int borrowed; /* FATHOM_BORROWED_ bits: arrays owned by the caller, not freed */
 } data_set;
@@ -163,7 +170,7 @@ typedef struct data_info {
 fathom_status data_describe(data_info *info, const data_set *set);
 void data_info_free(data_info *info);
 
-/* name, sha256, nodes, edges, features and classes into the object that is open; and all that `fathom data info` has. */
+/* name, sha256, nodes, edges, features and classes into the object that is open; and all of `fathom data info`. */
 struct json;
 void data_to_json(struct json *doc, const data_set *set);
 void data_info_to_json(struct json *doc, const data_set *set, const data_info *info);
@@ -196,11 +203,13 @@ fathom_status data_save_ogb(const data_set *set, const char *folder);
 /* The catalog: sets known by name. */
 typedef struct data_catalog_entry {
     const char *name, *title, *licence;
-    int file_count; /* 0: embedded */
+    int file_count;          /* 0: embedded */
+    int64_t published_edges; /* a count that includes repeated edges and self-loops; 0: none */
 } data_catalog_entry;
 
 int data_catalog_count(void);
 const data_catalog_entry *data_catalog_at(int index);
+int64_t data_published_edges(const char *name); /* 0 also for sets that are not in the catalog */
 /* *path = the files of `name` on this machine (free with mem_free), or NULL when there are none; *bytes their size. */
 fathom_status data_find(char **path, int64_t *bytes, const char *name);
 /* *folder = the cache's data folder (XDG_CACHE_HOME/fathom/data, else ~/.cache/fathom/data). */

@@ -172,7 +172,7 @@ fathom_status data_features_normalise(data_features *f) {
 }
 
 const char *data_norm_name(data_norm norm) {
-    static const char *const names[DATA_NORMS] = {"auto", "row", "none"};
+    static const char *const names[DATA_NORMS] = {DATA_NORM_LIST(DATA_NORM_NAME)};
     return names[norm];
 }
 

@@ -62,7 +62,7 @@ static fathom_status make_folders(const char *path, mode_t mode) {
     return status;
 }
 
-static bool tell(transfer *t, int64_t done, int64_t total) {
+static bool notify(transfer *t, int64_t done, int64_t total) {
     t->progress.done = done;
     t->progress.total = total > 0 ? total : t->file->bytes;
     t->progress.seconds = clock_seconds() - t->start;
@@ -84,7 +84,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
     transfer *t = user;
     (void)up_total;
     (void)up_now;
-    return tell(t, t->before + now, total > 0 ? t->before + total : 0) ? 0 : 1;
+    return notify(t, t->before + now, total > 0 ? t->before + total : 0) ? 0 : 1;
 }
 
 static fathom_status unreachable(const transfer *t, const char *why) {
@@ -227,7 +227,7 @@ static fathom_status copy_file(transfer *t) {
             status = fail(FATHOM_DATA, "%s: larger than the %" PRId64 " bytes it should have", t->url, t->limit);
         else if (fwrite(chunk, 1, got, out) != got)
             status = fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
-        else if (!tell(t, done, total))
+        else if (!notify(t, done, total))
             status = fail(FATHOM_INTERRUPTED, "%s: stopped", t->set);
     }
     if (status == FATHOM_OK && ferror(in))
@@ -255,7 +255,7 @@ static fathom_status get_file(transfer *t) {
     t->start = clock_seconds();
     t->limit = t->file->bytes > 0 ? t->file->bytes : UNPINNED_MAX;
     if (data_is_file(t->path) && catalog_check_file(t->file, t->path, t->set) == FATHOM_OK) {
-        tell(t, size_of(t->path), size_of(t->path));
+        notify(t, size_of(t->path), size_of(t->path));
         return FATHOM_OK;
     }
     TRY(bring(t));

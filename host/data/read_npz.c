@@ -8,7 +8,10 @@
  *   classes; about                                        fathom's additions, all optional
  *
  * or the names of PyTorch Geometric: edge_index [2, edges], x, y [, num_classes]; with either naming a split as
- * split_npz.c reads it. A note names every member that is not used. */
+ * split_npz.c reads it. A note names every member that is not used.
+ *
+ * A wrong file is refused by npz.c (archive, sizes), core/npy.c (type and shape of a member), here (what the members
+ * mean together), split_npz.c and finalize.c (edges, labels). */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <string.h>

@@ -110,7 +110,7 @@ static fathom_status cut(int32_t *train, int32_t *val, data_set *set, const spli
     if (size < *train)
         return fail(FATHOM_DATA,
                     "%s: class %" PRId32 " has %" PRId32 " nodes, fewer than the %" PRId32
-                    " wanted for training; ask for a smaller split (--split random:T,V)",
+                    " wanted for training; choose a smaller split (--split random:T,V)",
                     set->name, class_number, size, *train);
     if (size - *train < *val) {
         *val = size - *train;

@@ -90,7 +90,7 @@ static fathom_status draw_edges(data_edges *edges, const data_make_options *o) {
         if (tries == most) {
             status = fail(FATHOM_DATA,
                           "only %" PRId64 " of %" PRId64 " edges fit into %" PRId32
-                          " nodes at this homophily; ask for fewer edges or more nodes",
+                          " nodes at this homophily; choose fewer edges or more nodes",
                           edges->count, o->edges, o->nodes);
             break;
         }
@@ -182,7 +182,7 @@ static fathom_status check(const data_make_options *o) {
                                   "from 0");
     if (!(o->homophily >= 0 && o->homophily <= 1) || !(o->density >= 0 && o->density <= 1) ||
         !(o->signal >= 0 && o->signal <= 1))
-        return fail(FATHOM_USAGE, "data make: homophily, density and signal lie between 0 and 1");
+        return fail(FATHOM_USAGE, "data make: homophily, density and signal must be from 0 to 1");
     return FATHOM_OK;
 }
 

@@ -25,6 +25,9 @@ struct findings {
 void finding_add(struct findings *findings, enum level level, const char *subject, const char *format, ...)
     CORE_PRINTF(4, 5);
 void finding_remedy(struct findings *findings, const char *format, ...) CORE_PRINTF(2, 3);
+const char *level_name(enum level level); /* "ok", "warn", "missing" */
+struct json;
+void findings_to_json(struct json *doc, const struct findings *findings);
 
 /* All checks. The status is that of finding the device that `selector` names; the findings are complete either way. */
 fathom_status doctor_examine(struct findings *findings, const char *selector);

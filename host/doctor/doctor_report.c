@@ -1,5 +1,5 @@
 /* doctor_report.c - `fathom doctor --report`: a redacted text file about the devices: findings, limits, self-test and
- * time of every operation, memory of standard runs. Each line is written at once, so that a driver that ends the
+ * time of every operation, memory of standard runs. Each line is written immediately, so that a driver that ends the
  * process leaves the report up to there. */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "doctor/doctor.h"
 #include "doctor/redact.h"
 #include "nn/nn.h"
-#include "selftest/run.h"
+#include "selftest/run_cases.h"
 
 #define SECONDS_EACH 0.02 /* of timing an operation */
 #define LIMITS_MAX 16384

@@ -12,7 +12,9 @@ _Static_assert((int)METRICS_AUTHORS == (int)FATHOM_DEFINITION_AUTHORS &&
                "metrics_definition and fathom_definition number alike");
 
 const char *metrics_definition_name(metrics_definition definition) {
-    static const char *const names[METRICS_DEFINITIONS] = {"authors", "paper", "pyg"};
+#define X(id, name) #name,
+    static const char *const names[METRICS_DEFINITIONS] = {METRICS_DEFINITION_LIST(X)};
+#undef X
     return names[definition];
 }
 
@@ -45,8 +47,6 @@ void metrics_unit_rows(float *unit, float *lengths, const float *rows, int64_t n
     }
 }
 
-static int64_t padded(int64_t count) { return (count + 15) / 16 * 16; }
-
 #define MAX_EXPONENT 40 /* rows with elements within 2^-40 .. 2^40 are not scaled */
 
 /* The exponent of the largest element if sums of its square may overflow or underflow a float, else 0. */
@@ -77,7 +77,7 @@ static fathom_status upload_raw(metrics_rows *rows) {
 
 static fathom_status upload_rows(metrics_rows *rows) {
     float *lengths = NULL;
-    int64_t n = rows->n, d = rows->d, block = padded(n * d);
+    int64_t n = rows->n, d = rows->d, block = mem_pad_words(n * d);
     fathom_status status;
     TRY_OUT(mem_new(&rows->unit, n, d, sizeof *rows->unit, "unit rows"));
     TRY_OUT(mem_new(&lengths, n, 1, sizeof *lengths, "lengths of the rows"));

@@ -14,7 +14,13 @@
 #include "data/data.h"
 
 /* Three definitions of the group distance ratio; see group_distance.c. */
-typedef enum metrics_definition { METRICS_AUTHORS, METRICS_PAPER, METRICS_PYG, METRICS_DEFINITIONS } metrics_definition;
+#define METRICS_DEFINITION_LIST(X) X(AUTHORS, authors) X(PAPER, paper) X(PYG, pyg)
+#define X(id, name) METRICS_##id,
+typedef enum metrics_definition { METRICS_DEFINITION_LIST(X) METRICS_DEFINITIONS } metrics_definition;
+#undef X
+/* The names as the choices of an option. */
+#define METRICS_DEFINITION_CHOICE(id, name) "|" #name
+#define METRICS_DEFINITION_CHOICES (&(METRICS_DEFINITION_LIST(METRICS_DEFINITION_CHOICE))[1])
 const char *metrics_definition_name(metrics_definition definition);
 
 /* X(name): a double in metrics_values, a field in every JSON result. */

@@ -191,7 +191,7 @@ out:
 
 static int64_t take(int64_t *off, int64_t count) {
     int64_t at = *off;
-    *off += (count + 15) / 16 * 16;
+    *off += mem_pad_words(count);
     return at;
 }
 

@@ -66,10 +66,10 @@ typedef struct nn_norm {
     be_mat (*assignment)(const nn_layer *l, bool training); /* n x G of the last forward; NULL: no groups */
 } nn_norm;
 
-#define X(id, name) extern const nn_conv nn_conv_##name;
+#define X(id, name, ...) extern const nn_conv nn_conv_##name;
 NN_CONV_LIST(X)
 #undef X
-#define X(id, name) extern const nn_norm nn_norm_##name;
+#define X(id, name, ...) extern const nn_norm nn_norm_##name;
 NN_NORM_LIST(X)
 #undef X
 extern const nn_conv *const nn_convs[NN_CONV_COUNT];

@@ -87,6 +87,7 @@ fathom_status nn_loss(nn_model *m) {
 
 fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
     int64_t last = m->config.layers - 1;
+    /* dL/dW = 0 */
     TRY(be_fill(m->dev, &(be_fill_args){.y = m->grads}));
     if (m->conv->backward_output)
         TRY(m->conv->backward_output(&m->convs[last], m->h[last]));
@@ -108,6 +109,7 @@ fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
 
 fathom_status nn_step(nn_model *m, double lr, double decay, int64_t step) {
     be_mat w = be_vector(m->weights.buf, m->weights.off, m->params.trained);
+    /* g = dL/dW + decay W; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; W -= lr m' / (sqrt(v') + eps) */
     return be_adam(m->dev, &(be_adam_args){.w = w,
                                            .m = m->moment1,
                                            .v = m->moment2,
@@ -122,6 +124,7 @@ fathom_status nn_step(nn_model *m, double lr, double decay, int64_t step) {
 
 fathom_status nn_count_correct(nn_model *m) {
     nn_pass pass = {.training = false};
+    /* pred_v = argmax_c Z_vc; correct_s = number of nodes of set s with pred_v = label_v */
     TRY(be_argmax(m->dev, &(be_argmax_args){.pred = m->pred, .z = nn_logits(m, &pass)}));
     return be_accuracy(m->dev, &(be_accuracy_args){.correct = be_int_view(m->stats.buf, m->stats.off + 1, NN_SETS),
                                                    .pred = m->pred,

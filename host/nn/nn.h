@@ -20,33 +20,36 @@
 #include "backend/backend.h"
 #include "data/data.h"
 
-/* X(id, name): the only list of the models. `name` is what the command line, recipes and checkpoints write. */
-#define NN_CONV_LIST(X) \
-    X(GCN, gcn)         \
-    X(GAT, gat)         \
-    X(SGC, sgc)         \
-    X(GCNII, gcnii)
+/* X(id, name, cost, title): the only list of the models. `name` is what the command line, recipes and checkpoints
+ * write, `title` what charts and tables print; `cost` is the time of a layer relative to GCN's, to estimate the time
+ * left. */
+#define NN_CONV_LIST(X)     \
+    X(GCN, gcn, 1, "GCN")   \
+    X(GAT, gat, 1.6, "GAT") \
+    X(SGC, sgc, 0.5, "SGC") \
+    X(GCNII, gcnii, 1.3, "GCNII")
 
-/* The only list of the norms. */
-#define NN_NORM_LIST(X) \
-    X(NONE, none)       \
-    X(BATCH, batch)     \
-    X(PAIR, pair)       \
-    X(GROUP, group)
+/* X(id, name, cost): the only list of the norms; `cost` is the time of a layer relative to one without a norm. */
+#define NN_NORM_LIST(X)  \
+    X(NONE, none, 1)     \
+    X(BATCH, batch, 1.3) \
+    X(PAIR, pair, 1.3)   \
+    X(GROUP, group, 2)
 
-#define X(id, name) NN_##id,
+#define X(id, ...) NN_##id,
 typedef enum nn_conv_kind { NN_CONV_LIST(X) NN_CONV_COUNT } nn_conv_kind;
 typedef enum nn_norm_kind { NN_NORM_LIST(X) NN_NORM_COUNT } nn_norm_kind;
 #undef X
 
 /* The names as elements of an array, and as the choices "a|b|c" of an option: constants, for tables. */
-#define NN_NAME(id, name) #name,
-#define NN_CHOICE(id, name) "|" #name
+#define NN_NAME(id, name, ...) #name,
+#define NN_CHOICE(id, name, ...) "|" #name
 #define NN_CONV_CHOICES (&(NN_CONV_LIST(NN_CHOICE))[1])
 #define NN_NORM_CHOICES (&(NN_NORM_LIST(NN_CHOICE))[1])
 
 const char *nn_conv_name(nn_conv_kind kind);
 const char *nn_norm_name(nn_norm_kind kind);
+const char *nn_conv_title(nn_conv_kind kind);
 bool nn_conv_find(nn_conv_kind *kind, const char *name);
 bool nn_norm_find(nn_norm_kind *kind, const char *name);
 
@@ -64,6 +67,9 @@ typedef struct nn_config {
 #define NN_LAYERS_MAX 1000
 #define NN_HIDDEN_MAX 65536
 #define NN_GROUPS_MAX 4096
+#define NN_LAMBDA_MAX 1e3 /* also its negative is allowed */
+#define NN_ALPHA_MAX 1
+#define NN_THETA_MAX 1e3
 
 /* Fails with FATHOM_USAGE and names the first value out of range. */
 fathom_status nn_config_check(const nn_config *config);

@@ -153,7 +153,7 @@ static void draw_metric(report_figures *f, const sweep_results *results, const s
     line_data data = {0};
     char title[96], note[96] = "", name[TITLE_MAX], file[512];
     collect(&data, results, metric, filter);
-    snprintf(title, sizeof title, "%s, %s", model_title(filter.model), metric->title);
+    snprintf(title, sizeof title, "%s, %s", nn_conv_title(filter.model), metric->title);
     if (data.runs < data.wanted)
         snprintf(note, sizeof note, "%d of %d runs so far%s", data.runs, data.wanted, data.any_paper ? "; " : "");
     if (data.any_paper)
@@ -223,7 +223,7 @@ static void draw_heat_map(report_figures *f, const sweep_results *results, resul
             runs += stats.done;
             wanted += stats.wanted;
         }
-    snprintf(title, sizeof title, "%s, %lld layers, group norm: test accuracy, %%", model_title(filter.model),
+    snprintf(title, sizeof title, "%s, %lld layers, group norm: test accuracy, %%", nn_conv_title(filter.model),
              (long long)filter.layers);
     snprintf(note, sizeof note, "%d of %d runs; framed: the highest", runs, wanted);
     chart_heat chart = {.title = title,

@@ -82,7 +82,7 @@ static void add_below(text_buf *list, const sweep_recipe *recipe, const table_en
     char data[TITLE_MAX];
     data_title(data, sizeof data, recipe, filter->data);
     text_add(list, "%s%s %s %s, %lld layers (%.1f, paper %.1f)", list->count ? "; " : "", data,
-             model_title(filter->model), nn_norm_name(filter->norm), (long long)e->depth, e->stats.mean, e->paper);
+             nn_conv_title(filter->model), nn_norm_name(filter->norm), (long long)e->depth, e->stats.mean, e->paper);
 }
 
 int entries_below_paper(text_buf *list, int *compared, const sweep_results *results) {
@@ -141,11 +141,6 @@ bool recipe_lacks_missing(const sweep_recipe *recipe) {
         if (recipe->missing.value[i] > 0)
             return false;
     return recipe->show.count > 0 && recipe_shows(recipe, SHOW_TABLE2);
-}
-
-const char *model_title(nn_conv_kind model) {
-    static const char *const titles[NN_CONV_COUNT] = {"GCN", "GAT", "SGC", "GCNII"};
-    return titles[model];
 }
 
 void missing_title(char *out, size_t capacity, double missing) {

@@ -34,7 +34,6 @@ nn_norm_kind recipe_norm_at(const sweep_recipe *recipe, int i);
 results_filter filter_make(const char *data, nn_conv_kind model, nn_norm_kind norm, int64_t layers, double missing);
 
 /* "GCN"; "all features", "missing features", "30 % of features missing" */
-const char *model_title(nn_conv_kind model);
 void missing_title(char *out, size_t capacity, double missing);
 /* "Cora" for cora; other short names unchanged, with their position in the recipe where two are equal. */
 void data_title(char *out, size_t capacity, const sweep_recipe *recipe, const char *data);

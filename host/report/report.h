@@ -14,6 +14,9 @@ typedef struct report_draw_options {
 fathom_status report_html(text_buf *out, const sweep_results_list *sweeps, const report_draw_options *options);
 /* Tables for a terminal. */
 fathom_status report_text(text_buf *out, const sweep_results_list *sweeps);
+struct json;
+/* Folder, recipe and numbers of runs of each sweep, under "sweeps". */
+void report_sweeps_to_json(struct json *doc, const sweep_results_list *sweeps);
 /* Saves every chart as an SVG file in `folder`; *count: number of files. */
 fathom_status report_svg(int *count, const sweep_results_list *sweeps, const char *folder,
                          const report_draw_options *options);

@@ -180,3 +180,13 @@ fathom_status report_run_csv(text_buf *out, const report_run *run) {
     TRY(for_each_epoch(run, add_csv_line, out));
     return out->status;
 }
+
+void report_run_to_json(struct json *doc, const report_run *run) {
+    json_open(doc, "run");
+    json_text(doc, "folder", run->folder);
+    json_text(doc, "status", report_run_string(run, "status"));
+    json_int(doc, "epochs", run->epoch_count);
+    json_real(doc, "best_epoch", report_run_number(run, "result.best_epoch"));
+    json_real(doc, "test_accuracy", report_run_number(run, "result.test_accuracy"));
+    json_close(doc);
+}

@@ -40,6 +40,8 @@ fathom_status report_run_html(text_buf *out, const report_run *run);
 fathom_status report_run_text(text_buf *out, const report_run *run);
 /* epoch,loss,train_acc,val_acc,test_acc,ms: every epoch */
 fathom_status report_run_csv(text_buf *out, const report_run *run);
+/* Folder, status and result, under "run". */
+void report_run_to_json(struct json *doc, const report_run *run);
 fathom_status report_run_svg(int *count, const report_run *run, const char *folder);
 
 /* A member of run.json by its path ("result.test_accuracy"); NaN or "" when it is missing. */

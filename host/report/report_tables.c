@@ -90,7 +90,7 @@ static void add_model(text_buf *out, const sweep_results *results, const char *d
         table_entry entries[RECIPE_VALUES_MAX];
         text_add(out, "<tr>");
         if (k == 0)
-            text_add(out, "<th scope=\"rowgroup\" rowspan=\"%d\">%s</th>", layers->count, model_title(model));
+            text_add(out, "<th scope=\"rowgroup\" rowspan=\"%d\">%s</th>", layers->count, nn_conv_title(model));
         text_add(out, "<th scope=\"row\">%g</th>", layers->value[k]);
         for (int n = 0; n < r->norms.count; n++) {
             results_filter filter = filter_make(data, model, recipe_norm_at(r, n), (int64_t)layers->value[k], missing);
@@ -163,7 +163,7 @@ static void add_models(text_buf *out, const sweep_results *results, double missi
         for (int n = 0; n < r->norms.count; n++) {
             text_add(out, "<tr>");
             if (n == 0)
-                text_add(out, "<th scope=\"rowgroup\" rowspan=\"%d\">%s</th>", r->norms.count, model_title(model));
+                text_add(out, "<th scope=\"rowgroup\" rowspan=\"%d\">%s</th>", r->norms.count, nn_conv_title(model));
             text_add(out, "<th scope=\"row\">%s</th>", r->norms.value[n]);
             for (int d = 0; d < r->data.count; d++)
                 add_entry(out, &entries[d][n], n == best_of(entries[d], r->norms.count) && r->norms.count > 1, true);
@@ -227,7 +227,7 @@ static void add_row(text_buf *out, const sweep_results *results, const grid_cell
     text_add(out, "<tr><td>");
     text_add_escaped(out, cell->data);
     text_add(out, "</td><td>%s</td><td>%s</td><td>%s</td><td>%lld</td><td>%s</td><td>%s</td><td>%d</td>", missing,
-             model_title(cell->model), nn_norm_name(cell->norm), (long long)cell->layers, groups, lambda, stats.done);
+             nn_conv_title(cell->model), nn_norm_name(cell->norm), (long long)cell->layers, groups, lambda, stats.done);
     add_mean(out, results, &filter, offsetof(run_record, test_accuracy), "%.2f", 100);
     if (isfinite(stats.sd))
         text_add(out, "<td>%.2f</td>", 100 * stats.sd);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/plural.h"
 #include "report/paper.h"
 #include "report/paper_tables.h"
@@ -72,7 +73,7 @@ static void add_best_depth(text_buf *out, const sweep_results *results, const ch
     depth_pair best = best_depths(results, data, model, missing);
     if (!best.ours)
         return;
-    text_add(out, "  %s: group norm is best at %lld layer%s", model_title(model), (long long)best.ours,
+    text_add(out, "  %s: group norm is best at %lld layer%s", nn_conv_title(model), (long long)best.ours,
              plural(best.ours));
     if (best.paper)
         text_add(out, ", the paper's at %lld", (long long)best.paper);
@@ -97,7 +98,7 @@ static void add_table1(text_buf *out, const sweep_results *results, const char *
                     filter_make(data, model, recipe_norm_at(r, n), (int64_t)layers->value[k], missing);
                 entries[n] = table1_entry(results, &filter);
             }
-            snprintf(head, sizeof head, "%s %g layer%s", model_title(model), layers->value[k],
+            snprintf(head, sizeof head, "%s %g layer%s", nn_conv_title(model), layers->value[k],
                      plural((int64_t)layers->value[k]));
             add_lines(out, head, entries, r->norms.count, false);
         }
@@ -121,7 +122,7 @@ static void add_table2(text_buf *out, const sweep_results *results, double missi
             for (int d = 0; d < r->data.count; d++)
                 entries[d] = table2_entry(
                     results, filter_make(r->data.value[d], recipe_model_at(r, m), recipe_norm_at(r, n), 0, missing));
-            snprintf(head, sizeof head, "%s %s", model_title(recipe_model_at(r, m)), r->norms.value[n]);
+            snprintf(head, sizeof head, "%s %s", nn_conv_title(recipe_model_at(r, m)), r->norms.value[n]);
             add_lines(out, head, entries, r->data.count, true);
         }
 }
@@ -131,7 +132,7 @@ static void add_map(text_buf *out, const sweep_results *results, results_filter 
     char title[TITLE_MAX + 96], text[64];
     dataset_title(title, sizeof title, r, filter.data, filter.missing);
     text_add(out, "\n%s: test accuracy, %%, %s %lld layer%s, group norm; rows groups, columns lambda\n  %-18s", title,
-             model_title(filter.model), (long long)filter.layers, plural(filter.layers), "");
+             nn_conv_title(filter.model), (long long)filter.layers, plural(filter.layers), "");
     for (int l = 0; l < r->lambda.count; l++) {
         text_format(text, sizeof text, "%g", r->lambda.value[l]);
         add_column(out, text);
@@ -199,4 +200,19 @@ fathom_status report_text(text_buf *out, const sweep_results_list *sweeps) {
     text_free(&list);
     TRY(status);
     return out->status;
+}
+
+void report_sweeps_to_json(struct json *doc, const sweep_results_list *sweeps) {
+    json_open_array(doc, "sweeps");
+    for (int i = 0; i < sweeps->count; i++) {
+        const sweep_results *results = &sweeps->sweep[i];
+        json_open(doc, NULL);
+        json_text(doc, "folder", results->journal.folder);
+        json_text(doc, "recipe", results->recipe->name);
+        json_int(doc, "runs", results->cell_count);
+        json_int(doc, "finished", results->done);
+        json_int(doc, "failed", results->failures);
+        json_close(doc);
+    }
+    json_close(doc);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/digest.h"
+#include "core/json.h"
 #include "core/mem.h"
 #include "core/plural.h"
 
@@ -184,4 +185,22 @@ train_config grid_cell_config(const grid_cell *cell, const sweep_recipe *recipe)
 bool grid_cell_is_plotted(const grid_cell *cell, const sweep_recipe *recipe) {
     return (int)cell->model == recipe->embedding_model && cell->layers == recipe->embedding_layers &&
            cell->seed == SEED_STEP && (cell->norm == NN_NONE || cell->norm == NN_GROUP);
+}
+
+void grid_to_json(struct json *doc, const sweep_recipe *recipe, const grid_cell *cells, int64_t count) {
+    json_text(doc, "recipe", recipe->name);
+    json_int(doc, "runs", count);
+    json_open_array(doc, "cells");
+    for (int64_t i = 0; i < count; i++) {
+        json_open(doc, NULL);
+        json_text(doc, "cell", cells[i].id);
+        json_text(doc, "data", cells[i].data);
+        json_text(doc, "model", nn_conv_name(cells[i].model));
+        json_text(doc, "norm", nn_norm_name(cells[i].norm));
+        json_int(doc, "layers", cells[i].layers);
+        json_real(doc, "missing_rate", cells[i].missing);
+        json_int(doc, "seed", (int64_t)cells[i].seed);
+        json_close(doc);
+    }
+    json_close(doc);
 }

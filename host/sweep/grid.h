@@ -30,6 +30,10 @@ fathom_status grid_expand(grid_cell **cells, int64_t *count, const sweep_recipe 
 /* For messages: "cora gcn group, 15 layers, seed 100". */
 void grid_cell_text(char *out, size_t capacity, const grid_cell *cell);
 
+struct json;
+/* The recipe's name, the number of runs, and every cell. */
+void grid_to_json(struct json *doc, const sweep_recipe *recipe, const grid_cell *cells, int64_t count);
+
 /* The configuration a cell trains with, before train_fill. */
 train_config grid_cell_config(const grid_cell *cell, const sweep_recipe *recipe);
 

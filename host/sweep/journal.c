@@ -48,9 +48,9 @@ fathom_status sweep_make_dir(const char *path) {
 
 static fathom_status push(run_record **records, int64_t *count, int64_t *capacity, const run_record *record) {
     if (*count == *capacity) {
-        int64_t grown = *capacity ? *capacity * 2 : 64;
-        TRY(mem_grow(records, *capacity, grown, sizeof **records, "records of a journal"));
-        *capacity = grown;
+        int64_t larger = *capacity ? *capacity * 2 : 64;
+        TRY(mem_grow(records, *capacity, larger, sizeof **records, "records of a journal"));
+        *capacity = larger;
     }
     (*records)[(*count)++] = *record;
     return FATHOM_OK;

@@ -1,4 +1,4 @@
-/* recipe.h - a recipe: the text file that says which runs a sweep trains.
+/* recipe.h - a recipe: the text file that lists the runs of a sweep.
  *
  *     # accuracy at two depths
  *     data     cora citeseer

@@ -12,8 +12,8 @@
 const char *const recipe_show_names[SHOW_COUNT] = {"table1", "table2", "lines", "heat", "curves", "picture"};
 const char *const recipe_model_names[NN_CONV_COUNT] = {NN_CONV_LIST(NN_NAME)};
 static const char *const norm_names[] = {NN_NORM_LIST(NN_NAME)};
-static const char *const preset_names[] = {"authors", "paper", "pyg"};
-static const char *const feature_norm_names[] = {"auto", "row", "none"};
+static const char *const preset_names[] = {TRAIN_PRESET_LIST(TRAIN_PRESET_NAME)};
+static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)};
 
 #define CHOICES(list) list, sizeof list / sizeof *list
 #define AT(member) offsetof(sweep_recipe, member)
@@ -27,6 +27,8 @@ static const char *const feature_norm_names[] = {"auto", "row", "none"};
     {option, RECIPE_REAL, AT(settings.member), low, high, false, KEYWORD_##fallback, NULL, 0},
 #define KEY_CHOICE(name, member, option, fallback, low, high) \
     {option, RECIPE_CHOICE, AT(settings.member), low, high, false, NULL, CHOICES(name##_names)},
+#define KEY_LAYERS(id, name, ...) \
+    {"layers." #name, RECIPE_NUMBERS, AT(layers[NN_##id]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
     KEY_##kind(name, member, option, fallback, low, high)
 
@@ -37,10 +39,7 @@ const recipe_key recipe_keys[RECIPE_KEY_COUNT] = {
     {"norms", RECIPE_STRINGS, AT(norms), 0, 0, false, NULL, CHOICES(norm_names)},
     {"show", RECIPE_STRINGS, AT(show), 0, 0, false, NULL, CHOICES(recipe_show_names)},
     {"layers", RECIPE_NUMBERS, AT(layers[NN_CONV_COUNT]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-    {"layers.gcn", RECIPE_NUMBERS, AT(layers[NN_GCN]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-    {"layers.gat", RECIPE_NUMBERS, AT(layers[NN_GAT]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-    {"layers.sgc", RECIPE_NUMBERS, AT(layers[NN_SGC]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-    {"layers.gcnii", RECIPE_NUMBERS, AT(layers[NN_GCNII]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
+    NN_CONV_LIST(KEY_LAYERS) /* layers.gcn */
     {"groups", RECIPE_NUMBERS, AT(groups), 1, NN_GROUPS_MAX, true, "preset", NULL, 0},
     {"lambda", RECIPE_NUMBERS, AT(lambda), 0, 1e6, false, "preset", NULL, 0},
     {"missing-rate", RECIPE_NUMBERS, AT(missing), 0, 1, false, NULL, NULL, 0},

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/clock.h"
+#include "core/json.h"
 #include "core/mem.h"
 #include "sweep/results.h"
 #include "sweep/sweep_plan.h"
@@ -174,14 +175,14 @@ static fathom_status summarize(sweep_summary *summary, sweep_state *s) {
         summary->interrupted = true;
         return fail(FATHOM_INTERRUPTED,
                     "interrupted with %lld of %lld runs finished; the same command with --resume "
-                    "goes on",
+                    "continues",
                     (long long)summary->done, (long long)summary->total);
     }
     if (summary->failed > 0)
         return fail(FATHOM_FAILURE, "%lld of %lld runs failed, the first of them %.1500s", (long long)summary->failed,
                     (long long)summary->total, summary->first_failure);
     if (summary->done < summary->total)
-        return fail(FATHOM_DEVICE, "%lld of %lld runs were not done: every device was lost; --resume goes on",
+        return fail(FATHOM_DEVICE, "%lld of %lld runs were not done: every device was lost; --resume continues",
                     (long long)(summary->total - summary->done), (long long)summary->total);
     return FATHOM_OK;
 }
@@ -219,4 +220,15 @@ fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, cons
     pthread_cond_destroy(&s->queue.changed);
     mem_free(s);
     return status;
+}
+
+void sweep_summary_to_json(struct json *doc, const sweep_summary *r, const sweep_recipe *recipe, const char *out) {
+    json_text(doc, "recipe", recipe->name);
+    json_text(doc, "out", out);
+    json_int(doc, "runs", r->total);
+    json_int(doc, "finished", r->done);
+    json_int(doc, "finished_before", r->before);
+    json_int(doc, "failed", r->failed);
+    json_real(doc, "seconds", r->seconds);
+    json_text(doc, "status", r->interrupted ? "interrupted" : r->failed ? "failed" : "ok");
 }

@@ -49,4 +49,7 @@ typedef struct sweep_summary {
  * set in these three cases. */
 fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, const sweep_run_options *options);
 
+struct json;
+void sweep_summary_to_json(struct json *doc, const sweep_summary *summary, const sweep_recipe *recipe, const char *out);
+
 #endif

@@ -45,10 +45,10 @@ fathom_status sweep_check_folder(const sweep_state *s) {
     TRY(sweep_join_path(path, out, "sweep.json"));
     bool exists = access(path, F_OK) == 0;
     if (exists && !s->options->resume)
-        return fail(FATHOM_USAGE, "%s: holds a sweep already; go on with it by --resume, or take another --out", out);
+        return fail(FATHOM_USAGE, "%s: holds a sweep already; continue it with --resume, or choose another --out", out);
     if (!exists && s->options->resume)
         return fail(FATHOM_USAGE,
-                    "%s: holds no sweep to go on with (no sweep.json); give its folder, or start a new one without "
+                    "%s: holds no sweep to continue (no sweep.json); give its folder, or start a new one without "
                     "--resume",
                     out);
     return FATHOM_OK;
@@ -182,7 +182,9 @@ static fathom_status check_data(sweep_state *s, double size[RECIPE_VALUES_MAX]) 
 /* Relative training time of a cell, for the estimate of the time left:
  * size * (layers * norm + 3) * model * search */
 static double cell_cost(const grid_cell *cell, const sweep_recipe *recipe, const double *data_size) {
-    static const double model[NN_CONV_COUNT] = {1, 1.6, 0.5, 1.3}, norm[NN_NORM_COUNT] = {1, 1.3, 1.3, 2};
+#define CONV_COST(id, name, cost, title) cost,
+#define NORM_COST(id, name, cost) cost,
+    static const double model[] = {NN_CONV_LIST(CONV_COST)}, norm[] = {NN_NORM_LIST(NORM_COST)};
     double size = 1;
     for (int d = 0; d < recipe->data.count; d++)
         if (strcmp(recipe->data.value[d], cell->data) == 0)

@@ -128,7 +128,7 @@ fathom_status checkpoint_config(nn_config *c, const st_file *file) {
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i].unknown)
-            return fail(FATHOM_USAGE, "the checkpoint does not say %s: give %s", needs[i].what, needs[i].option);
+            return fail(FATHOM_USAGE, "the checkpoint does not state %s: give %s", needs[i].what, needs[i].option);
     c->lambda = isnan(c->lambda) ? 0.01 : c->lambda;
     train_config filled = {.net = *c};
 #define X(name, kind, member, owner, option, letter, argument, fallback, ...) \

@@ -42,13 +42,14 @@ static const lambda_rule lambda_rules[OTHER][2][NN_SGC + 1] = {
 #define LAMBDA_DEFAULT .01 /* other data, GCNII, and the preset pyg */
 
 static const struct {
-    const char *name;
     bool assign_bias;
     double momentum;
-} presets[TRAIN_PRESETS] = {
-    [TRAIN_AUTHORS] = {"authors", true, 0.3}, [TRAIN_PAPER] = {"paper", false, 0.3}, [TRAIN_PYG] = {"pyg", false, 0.1}};
+} presets[TRAIN_PRESETS] = {[TRAIN_AUTHORS] = {true, 0.3}, [TRAIN_PAPER] = {false, 0.3}, [TRAIN_PYG] = {false, 0.1}};
 
-const char *train_preset_name(train_preset preset) { return presets[preset].name; }
+const char *train_preset_name(train_preset preset) {
+    static const char *const names[TRAIN_PRESETS] = {TRAIN_PRESET_LIST(TRAIN_PRESET_NAME)};
+    return names[preset];
+}
 
 static data_row row_of(const char *name) {
     for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)

@@ -66,7 +66,7 @@ fathom_status fallback_fail_resumable(const run *r, fathom_status status) {
     if (strchr(path, '\''))
         return status;
     return fail_suffix(
-        status, "; what was saved is whole: `fathom train --out %s%.400s%s --resume --device cpu` goes on from it",
+        status, "; what was saved is whole: `fathom train --out %s%.400s%s --resume --device cpu` continues from it",
         quote, path, quote);
 }
 

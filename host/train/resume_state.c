@@ -155,10 +155,10 @@ out:
 static fathom_status read_state(nn_model *model, train_progress *p, const st_file *file) {
     const char *format = st_meta(file, "format");
     if (!format || strcmp(format, FORMAT) != 0)
-        return fail(FATHOM_DATA, "is not a state that this version of fathom can go on from");
+        return fail(FATHOM_DATA, "is not a state that this version of fathom can resume");
     double epoch = meta_number(file, "epoch"), best_epoch = meta_number(file, "best_epoch");
     if (!(epoch >= 0 && epoch < 1e15 && best_epoch >= 0 && best_epoch <= epoch))
-        return fail(FATHOM_DATA, "does not say how far the run was");
+        return fail(FATHOM_DATA, "does not state how far the run was");
     *p = (train_progress){.epoch = (int64_t)epoch,
                           .loss = meta_number(file, "loss"),
                           .best_epoch = (int64_t)best_epoch,
@@ -166,7 +166,7 @@ static fathom_status read_state(nn_model *model, train_progress *p, const st_fil
                                    meta_number(file, "best_test_acc")},
                           .lambda = meta_number(file, "lambda")};
     if (!isfinite(p->lambda))
-        return fail(FATHOM_DATA, "does not say which lambda the run has");
+        return fail(FATHOM_DATA, "does not state which lambda the run has");
     for (int i = 0; i < BLOCKS; i++)
         TRY(load_block(model, blocks[i].block, st_find(file, blocks[i].name)));
     return FATHOM_OK;

@@ -182,7 +182,7 @@ static fathom_status fail_interrupted(const run *r) {
         return fail(FATHOM_INTERRUPTED, "interrupted before the first epoch%s",
                     r->dir.path ? "; --resume starts the run again" : "");
     return fail(FATHOM_INTERRUPTED, "interrupted after epoch %" PRId64 "%s", r->progress.epoch,
-                r->dir.path ? "; --resume goes on from there" : "");
+                r->dir.path ? "; --resume continues from there" : "");
 }
 
 static fathom_status run_to_end(run *r, double start) {

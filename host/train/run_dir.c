@@ -66,7 +66,7 @@ static fathom_status list_files(const char *path, bool *empty, bool *is_run, boo
 }
 
 /* The kernel releases the lock when the process ends. Retries if the file was unlinked between fopen and flock: a lock
- * on an unlinked file excludes nobody. */
+ * on an unlinked file excludes no other process. */
 static fathom_status lock_epochs(run_dir *dir) {
     char path[RUN_DIR_PATH_MAX];
     struct stat opened, named;
@@ -98,7 +98,7 @@ static fathom_status fail_no_run(const char *path) {
 fathom_status run_dir_need_run(const char *path) {
     char record[RUN_DIR_PATH_MAX];
     if (!path)
-        return fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to go on with");
+        return fail(FATHOM_USAGE, "--resume needs --out DIR, the folder of the run to continue");
     int length = snprintf(record, sizeof record, "%s/run.json", path);
     return length < (int)sizeof record && access(record, F_OK) == 0 ? FATHOM_OK : fail_no_run(path);
 }
@@ -109,7 +109,7 @@ static fathom_status check_contents(run_dir *dir, bool resume) {
     TRY(list_files(dir->path, &empty, &is_run, &dir->has_state));
     if (!empty && !resume)
         return fail(FATHOM_USAGE, "--out %s: the folder is not empty; take another one%s", dir->path,
-                    is_run ? ", or go on with its run with --resume" : "");
+                    is_run ? ", or continue its run with --resume" : "");
     if (resume && !is_run)
         return fail_no_run(dir->path);
     dir->has_record = is_run;

@@ -191,3 +191,28 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
               : result->fell_back   ? "fell_back"
                                     : "ok");
 }
+
+void train_plan_parts(int64_t part[NN_MEM_COUNT], const fathom_plan *plan) {
+    part[NN_MEM_GRAPH] = plan->graph;
+    part[NN_MEM_FEATURES] = plan->features;
+    part[NN_MEM_PARAMETERS] = plan->weights;
+    part[NN_MEM_ACTIVATIONS] = plan->activations;
+    part[NN_MEM_SCRATCH] = plan->scratch;
+}
+
+void train_json_plan(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
+                     const fathom_plan *plan) {
+    int64_t part[NN_MEM_COUNT];
+    train_plan_parts(part, plan);
+    train_json_data(doc, set);
+    train_json_config(doc, config, set);
+    train_json_device(doc, info);
+    json_open(doc, "memory");
+    json_int(doc, "planned_bytes", plan->total);
+    for (int i = 0; i < NN_MEM_COUNT; i++)
+        json_int(doc, nn_memory_name((nn_memory)i), part[i]);
+    json_int(doc, "device_bytes", info->memory_bytes);
+    json_close(doc);
+    json_int(doc, "parameters", plan->parameters);
+    json_text(doc, "status", "dry_run");
+}

@@ -19,6 +19,12 @@
 #ifndef TRAIN_SETTINGS_H
 #define TRAIN_SETTINGS_H
 
+/* The presets, which set what is not given (defaults.c); their names as elements of an array, and as choices. */
+#define TRAIN_PRESET_LIST(X) X(AUTHORS, authors) X(PAPER, paper) X(PYG, pyg)
+#define TRAIN_PRESET_NAME(id, name) #name,
+#define TRAIN_PRESET_CHOICE(id, name) "|" #name
+#define TRAIN_PRESET_CHOICES (&(TRAIN_PRESET_LIST(TRAIN_PRESET_CHOICE))[1])
+
 #define SETTINGS_NETWORK(X)                                                                                            \
     X(model, CHOICE, net.model, ANY, "model", 'm', NULL, NAMED(gcn, NN_GCN), 0, 0, NN_CONV_CHOICES, "the convolution", \
       NULL)                                                                                                            \
@@ -30,10 +36,14 @@
     X(hidden, INT, net.hidden, ANY, "hidden", 0, "D", VALUE(16), 1, NN_HIDDEN_MAX, NULL, \
       "width of the layers between", "width of the layers between")
 
-#define SETTINGS_GROUP_NORM(X)                                                               \
-    X(groups, INT, net.groups, GROUP_NORM, "groups", 0, "G", PRESET, 1, NN_GROUPS_MAX, NULL, \
-      "groups of the group norm (default: the preset's)", NULL)                              \
-    X(lambda, REAL, net.lambda, GROUP_NORM, "lambda", 0, "X", PRESET, -1e3, 1e3, "auto",     \
+/* lambda: given, it is nn_config.lambda, which nn/norm_group.c passes to group_apply and its backward. Unset,
+ * defaults.c chooses it by preset, data, model and depth; auto, lambda_search.c on the validation set.
+ * train_config.lambda_from records which. `eval` has an option of its own, which replaces the checkpoint's; in a recipe
+ * it spans the runs. */
+#define SETTINGS_GROUP_NORM(X)                                                                               \
+    X(groups, INT, net.groups, GROUP_NORM, "groups", 0, "G", PRESET, 1, NN_GROUPS_MAX, NULL,                 \
+      "groups of the group norm (default: the preset's)", NULL)                                              \
+    X(lambda, REAL, net.lambda, GROUP_NORM, "lambda", 0, "X", PRESET, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, "auto", \
       "weight of the group norm; auto: chosen on the validation set (default: the preset's)", NULL)
 
 #define SETTINGS_DROPOUT(X) \
@@ -56,15 +66,15 @@
     X(eval_every, INT, eval_every, ANY, "eval-every", 0, "N", VALUE(1), 1, 10000000, NULL, "evaluate every N epochs", \
       NULL)
 
-#define SETTINGS_PRESET(X)                                                                                        \
-    X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, "authors|paper|pyg", \
+#define SETTINGS_PRESET(X)                                                                                         \
+    X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, TRAIN_PRESET_CHOICES, \
       "the defaults: see above", "authors, paper or pyg; see fathom train --help")
 
-#define SETTINGS_GCNII(X)                                                                                         \
-    X(alpha, REAL, net.alpha, GCNII, "alpha", 0, "A", VALUE(0.1), 0, 1, NULL, "GCNII: share of the first layer",  \
-      "GCNII: share of the first layer")                                                                          \
-    X(theta, REAL, net.theta, GCNII, "theta", 0, "T", VALUE(0.5), 0, 1e3, NULL, "GCNII: strength of the weights", \
-      "GCNII: strength of the weights")
+#define SETTINGS_GCNII(X)                                                                \
+    X(alpha, REAL, net.alpha, GCNII, "alpha", 0, "A", VALUE(0.1), 0, NN_ALPHA_MAX, NULL, \
+      "GCNII: share of the first layer", "GCNII: share of the first layer")              \
+    X(theta, REAL, net.theta, GCNII, "theta", 0, "T", VALUE(0.5), 0, NN_THETA_MAX, NULL, \
+      "GCNII: strength of the weights", "GCNII: strength of the weights")
 
 /* Of the running estimates; no option of its own: the preset decides. */
 #define SETTINGS_MOMENTUM(X) X(momentum, REAL, net.momentum, ANY, "momentum", 0, "M", PRESET, 0, 1, NULL, NULL, NULL)
@@ -94,7 +104,7 @@
 #define SETTINGS_COLUMNS_AFTER_LAMBDA(X) \
     SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
 
-/* What a checkpoint says about its network. */
+/* What a checkpoint contains about its network. */
 #define SETTINGS_MODEL(X) SETTINGS_NETWORK(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X) SETTINGS_GCNII(X)
 
 #define SETTINGS_ALL(X) SETTINGS_OPTIONS(X) SETTINGS_MOMENTUM(X) SETTINGS_CHECKPOINT(X)

@@ -18,7 +18,9 @@
 #include "nn/nn.h"
 #include "train/settings.h"
 
-typedef enum train_preset { TRAIN_AUTHORS, TRAIN_PAPER, TRAIN_PYG, TRAIN_PRESETS } train_preset;
+#define X(id, name) TRAIN_##id,
+typedef enum train_preset { TRAIN_PRESET_LIST(X) TRAIN_PRESETS } train_preset;
+#undef X
 const char *train_preset_name(train_preset preset);
 
 typedef enum train_lambda { TRAIN_LAMBDA_RECIPE, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
@@ -118,13 +120,21 @@ struct json;
 void train_json_data(struct json *doc, const data_set *set);
 void train_json_device(struct json *doc, const be_info *info);
 void train_json_config(struct json *doc, const train_config *config, const data_set *set);
-void train_json_model(struct json *doc, const nn_config *config);        /* what a checkpoint says: SETTINGS_MODEL */
+void train_json_model(struct json *doc, const nn_config *config); /* what a checkpoint contains: SETTINGS_MODEL */
 void train_json_metrics(struct json *doc, const metrics_values *values); /* fields and `unavailable` */
 /* The whole record; `result` NULL: the run has only begun. */
 void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
                 const train_result *result);
 
+/* The bytes of a plan by lifetime, and the record of a dry run. */
+void train_plan_parts(int64_t part[NN_MEM_COUNT], const fathom_plan *plan);
+void train_json_plan(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
+                     const fathom_plan *plan);
+
 /* ---- evaluation ---- */
+
+/* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
+fathom_status train_save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes);
 
 typedef struct train_scores {
     float *logits; /* n x C, mem_free */

@@ -1,6 +1,6 @@
 /* fuzz_options.c - the command line: the input's lines are its arguments. Accepted strings point into the arguments. */
-#include "cli/commands.h"
 #include "fuzz/fuzz.h"
+#include "options/commands.h"
 
 #define WORDS 32
 

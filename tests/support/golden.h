@@ -21,7 +21,7 @@ float *golden_floats(npz_file *file, const char *name, int64_t *count); /* mem_f
 double golden_number(npz_file *file, const char *name);
 
 /* A set from an edge list (each undirected edge once or twice), dense n x F features kept sparse, and labels; training
- * nodes are 0, every, 2 every ... and all others are validation and test nodes at once. */
+ * nodes are 0, every, 2 every ... and all others are both validation and test nodes. */
 data_set *golden_set(int32_t nodes, int32_t features, int32_t classes, const int32_t *from, const int32_t *to,
                      int64_t edges, const float *x, const int32_t *labels, int32_t every);
 void golden_set_free(data_set *set);

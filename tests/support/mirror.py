@@ -2,7 +2,7 @@
 
 /plain/F    the file, ranges allowed      /redirect/F  sent on to /plain/F        /missing/F  404
 /slow/F     in small pieces, slowly       /wrong/F     the right length, other bytes
-/cut/F      the first half, then the connection ends; asked for the rest, it gives that
+/cut/F      the first half, then the connection ends; a request for the rest is answered
 /stuck/F    the first 100 bytes, and never more, whatever is asked       /large/F  more bytes than the file has
 /norange/F  like cut, but a range is answered with the whole file from its start, which then is not cut
 /tofile/F   sent on to file:// of it      /toftp/F     sent on to ftp://

@@ -1,4 +1,4 @@
-# fathom.bash - bash completion of the fathom command, which tells by itself what may follow (host/cli/complete.c).
+# fathom.bash - bash completion of the fathom command; `fathom --complete` lists what may follow (host/cli/complete.c).
 # Installed as share/bash-completion/completions/fathom; by hand: source it.
 _fathom() {
     local line=${COMP_LINE:0:COMP_POINT} current candidate kept
@@ -6,7 +6,7 @@ _fathom() {
     read -ra words <<<"$line"
     [[ $line != *[[:space:]] ]] || words+=("")
     current=${words[-1]}
-    kept=${current%"${current##*[:=]}"} # bash replaces only what stands after the last of these
+    kept=${current%"${current##*[:=]}"} # bash replaces only what follows the last of these
     COMPREPLY=()
     while IFS=$'\t' read -r candidate _; do
         case $candidate in

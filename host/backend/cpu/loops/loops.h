@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/loops/simd.h"
+#include "core/mem.h"
 #include "philox.h"
 
 #define CPU_PASTE2(a, b) a##_##b
@@ -124,7 +125,7 @@ INLINE range window_partition(const thread_ctx *ctx, const be_csr *a) {
 }
 
 /* Scratch is handed out in pieces aligned to a cache line. */
-INLINE size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+INLINE size_t padded(size_t bytes) { return (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN; }
 INLINE size_t floats_bytes(int64_t count) { return padded((size_t)count * sizeof(float)); }
 INLINE float *take_floats(char **scratch, int64_t count) {
     float *floats = (float *)(void *)*scratch;

@@ -1,14 +1,11 @@
-/* commands.c - the table of commands, and finding one by its words. */
+/* commands.c - finding a command by its words, and lists of commands. */
 #include <string.h>
 
-#include "cli/commands.h"
 #include "core/suggest.h"
+#include "options/commands.h"
+#include "terminal/terminal.h"
 
 #define COMMANDS_MAX 64
-
-#define X(name) &command_##name,
-const struct command *const commands[] = {COMMANDS(X) NULL};
-#undef X
 
 /* The first word of a command's name, in `word`. */
 static const char *first_word(char word[64], const struct command *command) {

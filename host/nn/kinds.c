@@ -1,16 +1,16 @@
-/* registry.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
+/* kinds.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
 #include <string.h>
 
 #include "nn/layers.h"
 
 const nn_conv *const nn_convs[NN_CONV_COUNT] = {
-#define X(id, name) [NN_##id] = &nn_conv_##name,
+#define X(id, name, ...) [NN_##id] = &nn_conv_##name,
     NN_CONV_LIST(X)
 #undef X
 };
 
 const nn_norm *const nn_norms[NN_NORM_COUNT] = {
-#define X(id, name) [NN_##id] = &nn_norm_##name,
+#define X(id, name, ...) [NN_##id] = &nn_norm_##name,
     NN_NORM_LIST(X)
 #undef X
 };
@@ -19,15 +19,22 @@ static const char *const conv_names[NN_CONV_COUNT] = {NN_CONV_LIST(NN_NAME)};
 static const char *const norm_names[NN_NORM_COUNT] = {NN_NORM_LIST(NN_NAME)};
 
 /* The enums of the public header number the rows of the lists. */
-#define X(id, name) _Static_assert((int)NN_##id == (int)FATHOM_##id, "fathom_conv: " #name);
+#define X(id, name, ...) _Static_assert((int)NN_##id == (int)FATHOM_##id, "fathom_conv: " #name);
 NN_CONV_LIST(X)
 #undef X
-#define X(id, name) _Static_assert((int)NN_##id == (int)FATHOM_NORM_##id, "fathom_norm_kind: " #name);
+#define X(id, name, ...) _Static_assert((int)NN_##id == (int)FATHOM_NORM_##id, "fathom_norm_kind: " #name);
 NN_NORM_LIST(X)
 #undef X
 
 const char *nn_conv_name(nn_conv_kind kind) { return conv_names[kind]; }
 const char *nn_norm_name(nn_norm_kind kind) { return norm_names[kind]; }
+
+const char *nn_conv_title(nn_conv_kind kind) {
+#define X(id, name, cost, title) title,
+    static const char *const titles[NN_CONV_COUNT] = {NN_CONV_LIST(X)};
+#undef X
+    return titles[kind];
+}
 
 /* The row called `name`, or -1. */
 static int find(const char *const *names, int count, const char *name) {
@@ -76,9 +83,9 @@ fathom_status nn_config_check(const nn_config *config) {
     TRY(count("layers", config->layers, NN_LAYERS_MAX));
     TRY(count("hidden", config->hidden, NN_HIDDEN_MAX));
     TRY(count("groups", config->groups, NN_GROUPS_MAX));
-    TRY(real("lambda", config->lambda, -1e3, 1e3, false));
+    TRY(real("lambda", config->lambda, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, false));
     TRY(real("dropout", config->dropout, 0, 1, true));
     TRY(real("momentum", config->momentum, 0, 1, false));
-    TRY(real("alpha", config->alpha, 0, 1, false));
-    return real("theta", config->theta, 0, 1e3, false);
+    TRY(real("alpha", config->alpha, 0, NN_ALPHA_MAX, false));
+    return real("theta", config->theta, 0, NN_THETA_MAX, false);
 }

@@ -7,11 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/stream.h"
 #include "core/clock.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "terminal/stream.h"
 
 /* Messages come from several threads (the workers of a sweep): the lock of stderr, which its owner may take again, also
  * guards the state of the terminal. */

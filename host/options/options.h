@@ -11,8 +11,8 @@
  * The parser fills the command's own struct: int64_t for OPT_INT, double for OPT_REAL, bool for OPT_FLAG, an int with
  * the place in the list for OPT_CHOICE, const char * for the others (the macros check the member's type). A default is
  * the text a user would type; NULL means none (0, NULL, choice -1) and OPT_REQUIRED that the user must give it. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef OPTIONS_OPTIONS_H
+#define OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* manual.c - manual pages in man(7) markup: fathom(1) and one page per command. */
-#include "cli/manual.h"
+#include "options/manual.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/commands.h"
+#include "options/commands.h"
 
 /* Text as it shall be read: a hyphen that can be copied, and no letter that man(7) would take for a request. */
 static void print_text(const char *text) {

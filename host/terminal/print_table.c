@@ -1,8 +1,8 @@
-/* text_table.c - text layout: tables, and lines wrapped at spaces. */
+/* print_table.c - text layout: tables, and lines wrapped at spaces. */
 #include <string.h>
 
-#include "cli/cli.h"
 #include "core/escape.h"
+#include "terminal/terminal.h"
 
 #define COLUMNS_MAX 16
 #define GAP 2

@@ -1,5 +1,5 @@
 /* options.c - parses the arguments of a command into its options struct, by its table. */
-#include "cli/options.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,11 @@
 /* commands.h - finding a command by the words on the command line, for main. */
-#ifndef CLI_COMMANDS_H
-#define CLI_COMMANDS_H
+#ifndef OPTIONS_COMMANDS_H
+#define OPTIONS_COMMANDS_H
 
-#include "cli/cli.h"
+#include "options/options.h"
+
+/* All commands, ended by NULL; defined by the program (cli/command_list.c). */
+extern const struct command *const commands[];
 
 /* The command of the longest name (one or two words) that `words` start with, NULL when there is none. */
 const struct command *command_find(int *used, int count, char *const *words);

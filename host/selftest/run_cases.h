@@ -1,7 +1,8 @@
-/* run.h - runs the cases on a device, operation by operation, for `fathom selftest` and the report of `fathom doctor`.
- * A device that a case lost is reopened for the next one, so that one broken operation does not fail the others. */
-#ifndef SELFTEST_RUN_H
-#define SELFTEST_RUN_H
+/* run_cases.h - runs the cases on a device, operation by operation, for `fathom selftest` and the report of `fathom
+ * doctor`. A device that a case lost is reopened for the next one, so that one broken operation does not fail the
+ * others. */
+#ifndef SELFTEST_RUN_CASES_H
+#define SELFTEST_RUN_CASES_H
 
 #include "core/progress.h"
 #include "selftest/cases.h"
@@ -26,8 +27,8 @@ struct selftest_tally {
 fathom_status selftest_open(struct selftest *test, const be_list *list, int row, const be_options *options);
 void selftest_close(struct selftest *test);
 
-/* Runs the cases of one operation. A case that cannot be run has failed, except for lack of memory, which says nothing
- * about the operation. */
+/* Runs the cases of one operation. A case that cannot be run has failed, except for lack of memory, which proves
+ * nothing about the operation. */
 fathom_status selftest_run_op(struct selftest_tally *tally, struct selftest *test, be_op op);
 
 /* Adds an operation to the tally of all. */

@@ -1,7 +1,8 @@
 /* help.c - the help of a command, made from its table. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "options/options.h"
+#include "terminal/terminal.h"
 
 #define WIDTH 80
 #define INDENT 28

@@ -1,6 +1,6 @@
 /* stream.c - see stream.h. */
 #define _GNU_SOURCE
-#include "cli/stream.h"
+#include "terminal/stream.h"
 
 #include <errno.h>
 #include <string.h>

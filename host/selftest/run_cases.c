@@ -1,5 +1,5 @@
-/* run.c - see run.h. */
-#include "selftest/run.h"
+/* run_cases.c - see run_cases.h. */
+#include "selftest/run_cases.h"
 
 #include <math.h>
 #include <stdio.h>

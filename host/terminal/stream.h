@@ -1,15 +1,15 @@
 /* stream.h - standard output and standard error, through which no control character of data reaches a terminal.
  *
- * Everything that is printed passes one filter: newlines, tabs and visible characters (core/visible.h) as they are, any
+ * Everything that is printed passes one filter: newlines, tabs and visible characters (core/escape.h) as they are, any
  * other byte as \x1b and the like. What the command itself wants of a terminal goes around it: colours as marks that
- * the filter knows (style() of cli.h), the progress line with stream_put_raw. */
-#ifndef CLI_STREAM_H
-#define CLI_STREAM_H
+ * the filter knows (style() of terminal.h), the progress line with stream_put_raw. */
+#ifndef TERMINAL_STREAM_H
+#define TERMINAL_STREAM_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "terminal/terminal.h"
 
 /* From here on stdout and stderr are filtered; false when memory ran out. */
 bool streams_start(void);

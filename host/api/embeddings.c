@@ -1,0 +1,123 @@
+/* embeddings.c - see embeddings.h. */
+#include "api/embeddings.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/npy.h"
+#include "core/read_limit.h"
+#include "data/npz.h"
+
+static bool is_npz(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+}
+
+static fathom_status read_npz(embeddings *e, const char *path, message_fn *show) {
+    npz_file *file = NULL;
+    char *unused = NULL;
+    fathom_status status;
+    TRY(npz_open(&file, path));
+    TRY_OUT(npz_float(&e->h, &e->nodes, &e->width, file, "x"));
+    if (npz_has(file, "y"))
+        TRY_OUT(npz_int32(&e->labels, &e->label_count, file, "y", -1, 1000000));
+    TRY_OUT(npz_unused_text(&unused, file));
+    if (unused)
+        progress_report(show, "note: %s", unused);
+out:
+    mem_free(unused);
+    npz_close(file);
+    return status;
+}
+
+static fathom_status read_embeddings(embeddings *e, const embeddings_source *from) {
+    if (!is_npz(from->path))
+        return npy_load_float(&e->h, &e->nodes, &e->width, from->path);
+    TRY(read_limit_begin());
+    return read_limit_end(read_npz(e, from->path, from->note), from->path);
+}
+
+/* Neither split nor missing features matter here. A bare graph needs --labels and --features. */
+static fathom_status load_whole(fathom_data **set, const embeddings_source *from) {
+    fathom_data_options options = from->options;
+    options.without_split = 1;
+    options.split = options.labels = NULL;
+    options.features = data_made_features(from->features);
+    options.missing_rate = 0;
+    fathom_status status = fathom_data_load(set, from->data, &options);
+    if (status == FATHOM_OK || (!from->features && !from->labels))
+        return status;
+    options.features = from->features;
+    options.labels = from->labels;
+    return fathom_data_load(set, from->data, &options);
+}
+
+static fathom_status read_set(embeddings *e, const embeddings_source *from) {
+    fathom_data_info info = {.size = sizeof info};
+    const char *note;
+    TRY(load_whole(&e->set, from));
+    TRY(fathom_data_describe(e->set, &info));
+    for (int32_t i = 0; (note = fathom_data_note(e->set, i)); i++)
+        progress_report(from->note, "note: %s: %s", info.name, note);
+    if (info.nodes != e->nodes)
+        return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld nodes", from->path, (long long)e->nodes, info.name,
+                    (long long)info.nodes);
+    return FATHOM_OK;
+}
+
+static fathom_status read_labels(embeddings *e, const embeddings_source *from) {
+    if (from->labels) {
+        mem_free(e->labels);
+        e->labels = NULL;
+        TRY(npy_load_int32(&e->labels, &e->label_count, from->labels, -1, 1000000));
+    }
+    if (e->labels && e->label_count != e->nodes)
+        return fail(FATHOM_DATA, "%s has %lld rows, but there are %lld labels", from->path, (long long)e->nodes,
+                    (long long)e->label_count);
+    return FATHOM_OK;
+}
+
+static fathom_status read_features(embeddings *e, const embeddings_source *from) {
+    TRY(npy_load_float(&e->x, &e->x_rows, &e->x_cols, from->features));
+    if (e->x_rows != e->nodes || e->x_cols < 1 || e->x_cols > INT32_MAX)
+        return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", from->path, (long long)e->nodes, from->features,
+                    (long long)e->x_rows);
+    return FATHOM_OK;
+}
+
+/* Labels and features of their own files come before those of the set. */
+fathom_status embeddings_load(embeddings *e, const embeddings_source *from) {
+    *e = (embeddings){0};
+    TRY(read_embeddings(e, from));
+    if (from->data)
+        TRY(read_set(e, from));
+    TRY(read_labels(e, from));
+    if (data_made_features(from->features))
+        return from->data ? FATHOM_OK
+                          : fail(FATHOM_USAGE, "--features %s is made from a graph; give --data too", from->features);
+    return from->features ? read_features(e, from) : FATHOM_OK;
+}
+
+fathom_status embeddings_known(fathom_arrays *known, const embeddings *e) {
+    *known = (fathom_arrays){.size = sizeof *known, .nodes = e->nodes};
+    if (e->set)
+        TRY(fathom_data_view(e->set, known));
+    if (e->labels) {
+        known->labels = e->labels;
+        known->classes = 0;
+    }
+    if (e->x) {
+        known->features = e->x_cols;
+        known->values = e->x;
+        known->feature_offsets = NULL;
+        known->feature_columns = NULL;
+    }
+    return FATHOM_OK;
+}
+
+void embeddings_free(embeddings *e) {
+    fathom_data_free(e->set);
+    mem_free(e->h);
+    mem_free(e->x);
+    mem_free(e->labels);
+}
