@@ -73,6 +73,20 @@ static fathom_status measure_round(struct bench_record *record, be_device *const
     return FATHOM_OK;
 }
 
+static void report_busy_cores(const struct bench_record *record, be_device *const *devices) {
+    char text[200];
+    for (size_t d = 0; d < record->count && record->message; d++) {
+        be_counters counters = devices[d] ? be_count(devices[d]) : (be_counters){0};
+        if (!be_was_crowded(&counters))
+            continue;
+        snprintf(text, sizeof text,
+                 "%s: other programs used the cores most of the time, so these times do not describe it; repeat on an "
+                 "idle machine",
+                 record->devices[d].selector);
+        record->message(text);
+    }
+}
+
 fathom_status bench_run(struct bench_record *record, const struct bench_options *options) {
     static const char *const names[BENCH_PARTS + 1] = {"ops", "epoch", "metrics", "all"};
     be_device *devices[BENCH_DEVICES] = {NULL};
@@ -85,6 +99,7 @@ fathom_status bench_run(struct bench_record *record, const struct bench_options 
     for (; record->round < BENCH_ROUNDS; record->round++)
         TRY_OUT(measure_round(record, devices, options->what));
     progress_clear(record->progress);
+    report_busy_cores(record, devices);
     if (record->devices[0].count == 0)
         status = fail(FATHOM_USAGE, "--only %s: no row of --what %s has this in its name or shape", options->only,
                       record->what);

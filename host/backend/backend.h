@@ -170,8 +170,11 @@ uint64_t *be_checked(be_device *dev);
 /* Counters since the device was opened. The CPU back end counts operations as launches. */
 typedef struct be_counters {
     int64_t launches, blocking_reads, bytes_read, bytes_written, builds, allocations, live_bytes, peak_bytes;
+    int64_t rounds, short_rounds; /* runs of the CPU's queue; those for which not all threads had a core */
 } be_counters;
 be_counters be_count(const be_device *dev);
+/* Did other programs take the cores in most rounds? Times are then not those of this device. */
+static inline bool be_was_crowded(const be_counters *c) { return 2 * c->short_rounds > c->rounds; }
 
 /* Time of an operation since the device was opened; zeros unless opened with `profile`. Waits. */
 typedef struct be_op_time {

@@ -114,6 +114,16 @@ static fathom_status check_device(run *r) {
 
 /* ---- end: best weights, metrics ---- */
 
+/* Nobody reads the times of a shorter run. */
+#define TIMED_SECONDS 10
+
+static void note_busy_cores(const run *r, double seconds) {
+    be_counters counters = be_count(r->dev);
+    if (seconds >= TIMED_SECONDS && be_was_crowded(&counters))
+        run_note(r, "other programs used the cores most of the time: the times of this run are not those of an idle "
+                    "machine");
+}
+
 /* Loads the best weights and computes the metrics of their outputs, O(n^2) and minutes on a large graph. An interrupted
  * run skips them; `fathom eval` computes them later from the saved model. */
 static fathom_status measure_best(run *r) {
@@ -159,8 +169,10 @@ static fathom_status train_on_device(run *r, double start) {
     if (!r->fallback_dev)
         result->build_s = clock_seconds() - start + r->config->open_s;
     if (!result->interrupted) {
+        double begin = clock_seconds();
         TRY(fallback_snapshot(r));
         TRY(trainer_loop(r));
+        note_busy_cores(r, clock_seconds() - begin);
         if (!r->fallback_dev) /* a profile of two devices would mean nothing */
             TRY(trainer_profile(r, result->profile));
         TRY(run_save(r));

@@ -153,6 +153,7 @@ static fathom_status sync_queue(void *state) {
 static void count(void *opaque, be_counters *counters) {
     cpu_state *state = opaque;
     *counters = state->counters;
+    cpu_team_count(state->team, &counters->rounds, &counters->short_rounds);
     counters->live_bytes = counters->peak_bytes = (int64_t)state->scratch_bytes;
 }
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 
 #include "backend/cpu/cpu.h"
 #include "core/clock.h"
@@ -38,7 +37,7 @@ struct cpu_team {
     atomic_uint limit;   /* threads that may join */
     int size;            /* threads to try in the next round */
     double retry, pause; /* when to try more again; time between attempts */
-    long shrunk;
+    int64_t rounds, short_rounds;
     _Atomic long owner; /* the process that made it, see core/forked.h */
     cpu_barrier_state barrier;
 
@@ -250,7 +249,10 @@ void cpu_team_free(cpu_team *team) {
     mem_free(team);
 }
 
-long cpu_team_shrunk(const cpu_team *team) { return team->shrunk; }
+void cpu_team_count(const cpu_team *team, int64_t *rounds, int64_t *short_rounds) {
+    *rounds = team->rounds;
+    *short_rounds = team->short_rounds;
+}
 
 /* ---- rounds ---- */
 
@@ -297,8 +299,9 @@ static int gather(cpu_team *team, int wanted) {
 /* After a round of `wanted` threads that ended with `left` of them. */
 static void adapt(cpu_team *team, int wanted, int left) {
     double now = clock_seconds();
+    team->rounds++;
+    team->short_rounds += left < team->most;
     if (left < wanted) {
-        team->shrunk++;
         team->size = left;
         team->pause = fmax(fmin(2 * team->pause, PAUSE_MOST), PAUSE_COSTS * team->barrier.cost);
         team->retry = now + team->pause;

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/status.h"
 
@@ -44,8 +45,8 @@ void cpu_team_run(cpu_team *team, cpu_round_fn *run, void *user);
 /* After an operation: a barrier at which the team may shrink. ctx gets its new id and size; false: leave the round. */
 bool cpu_end_op(thread_ctx *ctx);
 
-/* Rounds that shrank the team, which tells a busy machine. */
-long cpu_team_shrunk(const cpu_team *team);
+/* Rounds so far, and those for which not all threads had a core. */
+void cpu_team_count(const cpu_team *team, int64_t *rounds, int64_t *short_rounds);
 
 /* For tests: every thread is waited for and none leaves. */
 extern bool cpu_team_fixed;
