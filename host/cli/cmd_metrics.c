@@ -27,15 +27,17 @@ static const struct opt_row rows[] = {
 
 /* Input read from the files; owned. */
 struct metrics_files {
-    float *h, *x;
+    float *h;
     int32_t *labels;
-    int64_t nodes, width, label_count, x_rows, x_cols;
+    int64_t nodes, width, label_count;
+    data_features x;
     fathom_data *set;
+    bool set_has_labels; /* those of --labels: a set that names its nodes numbers them in the order of these */
 };
 
-static bool is_npz(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+static bool ends_with(const char *path, const char *ending) {
+    size_t length = strlen(path), most = strlen(ending);
+    return length > most && strcmp(path + length - most, ending) == 0;
 }
 
 static fathom_status read_npz(struct metrics_files *g, const char *path) {
@@ -56,31 +58,38 @@ out:
 }
 
 static fathom_status read_embeddings(struct metrics_files *g, const char *path) {
-    if (!is_npz(path))
+    if (!ends_with(path, ".npz"))
         return npy_load_float(&g->h, &g->nodes, &g->width, path);
     TRY(read_limit_begin());
     return read_limit_end(read_npz(g, path), path);
 }
 
-/* Neither split nor missing features matter here. A bare graph needs --labels and --features. */
-static fathom_status load_whole(fathom_data **set, const struct metrics_options *o) {
-    fathom_data_options options = options_from_choice(&o->choice);
-    options.without_split = 1;
-    options.split = options.labels = NULL;
-    options.features = data_made_features(o->choice.features);
-    options.missing_rate = 0;
-    fathom_status status = fathom_data_load(set, o->data, &options);
-    if (status == FATHOM_OK || (!o->choice.features && !o->choice.labels))
-        return status;
-    options.features = o->choice.features;
-    options.labels = o->choice.labels;
-    return fathom_data_load(set, o->data, &options);
+/* Neither split nor missing features matter here. A bare graph needs --labels and --features; labels in text are
+ * tried first, since they may name the nodes. A set that has its own refuses them as FATHOM_USAGE. */
+static fathom_status load_whole(struct metrics_files *g, const struct metrics_options *o) {
+    fathom_data_options bare = options_from_choice(&o->choice), whole;
+    const bool given = o->choice.features || o->choice.labels;
+    const bool text = o->choice.labels && !ends_with(o->choice.labels, ".npy");
+    bare.without_split = 1;
+    bare.split = NULL;
+    bare.missing_rate = 0;
+    whole = bare;
+    bare.labels = NULL;
+    bare.features = data_made_features(o->choice.features);
+    if (text) {
+        fathom_status status = fathom_data_load(&g->set, o->data, &whole);
+        g->set_has_labels = status == FATHOM_OK;
+        if (status != FATHOM_USAGE)
+            return status;
+    }
+    fathom_status status = fathom_data_load(&g->set, o->data, &bare);
+    return status == FATHOM_OK || !given || text ? status : fathom_data_load(&g->set, o->data, &whole);
 }
 
 static fathom_status read_set(struct metrics_files *g, const struct metrics_options *o) {
     fathom_data_info info = {.size = sizeof info};
     const char *note;
-    TRY(load_whole(&g->set, o));
+    TRY(load_whole(g, o));
     TRY(fathom_data_describe(g->set, &info));
     for (int32_t i = 0; (note = fathom_data_note(g->set, i)); i++)
         log_info("note: %s: %s", info.name, note);
@@ -94,7 +103,10 @@ static fathom_status read_labels(struct metrics_files *g, const struct metrics_o
     if (o->choice.labels) {
         mem_free(g->labels);
         g->labels = NULL;
-        TRY(npy_load_int32(&g->labels, &g->label_count, o->choice.labels, -1, 1000000));
+        if (ends_with(o->choice.labels, ".npy"))
+            TRY(npy_load_int32(&g->labels, &g->label_count, o->choice.labels, -1, 1000000));
+        else if (!g->set_has_labels)
+            TRY(data_load_labels(&g->labels, &g->label_count, o->choice.labels));
     }
     if (g->labels && g->label_count != g->nodes)
         return fail(FATHOM_DATA, "%s has %lld rows, but there are %lld labels", o->embeddings, (long long)g->nodes,
@@ -103,10 +115,10 @@ static fathom_status read_labels(struct metrics_files *g, const struct metrics_o
 }
 
 static fathom_status read_features(struct metrics_files *g, const struct metrics_options *o) {
-    TRY(npy_load_float(&g->x, &g->x_rows, &g->x_cols, o->choice.features));
-    if (g->x_rows != g->nodes || g->x_cols < 1 || g->x_cols > INT32_MAX)
+    TRY(data_load_features(&g->x, o->choice.features));
+    if (g->x.rows != g->nodes || g->x.cols < 1)
         return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", o->embeddings, (long long)g->nodes,
-                    o->choice.features, (long long)g->x_rows);
+                    o->choice.features, (long long)g->x.rows);
     return FATHOM_OK;
 }
 
@@ -130,11 +142,11 @@ static fathom_status known_of(fathom_arrays *known, const struct metrics_files *
         known->labels = g->labels;
         known->classes = 0;
     }
-    if (g->x) {
-        known->features = g->x_cols;
-        known->values = g->x;
-        known->feature_offsets = NULL;
-        known->feature_columns = NULL;
+    if (g->x.values) {
+        known->features = g->x.cols;
+        known->values = g->x.values;
+        known->feature_offsets = g->x.indptr;
+        known->feature_columns = g->x.indices;
     }
     return FATHOM_OK;
 }
@@ -182,7 +194,7 @@ out:
     fathom_device_close(device);
     fathom_data_free(g.set);
     mem_free(g.h);
-    mem_free(g.x);
+    data_features_free(&g.x);
     mem_free(g.labels);
     return status;
 }
