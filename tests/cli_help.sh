@@ -128,6 +128,29 @@ for words in "--norm none --groups 5" "--norm batch --lambda 0.1" "--alpha 0.2" 
 done
 expect_exit 0 "$FATHOM" $short --layers 2 --model gcnii --groups 5 --lambda 0.1 --alpha 0.2 --theta 0.2 --hidden 8 --checkpoint-every 1 --out effect
 ! grep '^note: ' err || fail "a note about options that have their effect"
+# of sweep: options, and keys of a recipe; no note for what the options made useless
+sweep="sweep --recipe table1 --data karate --layers 2 --dry-run"
+for words in "--norms none,pair --groups 5" "--norms batch --lambda 0.1" "--alpha 0.2" "--theta 0.2" "--models sgc --hidden 8" \
+    "--models gcn --layers 1 --hidden 8" "--picture 'gcn 3'" "--norms pair --picture 'gcn 2'"; do
+    option=$(sed -E 's/.*(--[a-z-]+) [^-]+$/\1/' <<<"$words")
+    eval expect_exit 0 '"$FATHOM"' $sweep "$words"
+    same "$(grep '^note: ' err | sed 's/:[^:]*$//')" "note: $option has no effect" "notes of sweep $words: $(cat err)"
+done
+expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn,gcnii --layers 2,3 --norms none,group --groups 5 --lambda auto \
+    --alpha 0.2 --theta 0.2 --hidden 8 --picture 'gcn 3' --dry-run
+! grep '^note: ' err || fail "a note about options of sweep that have their effect"
+for recipe in table1 table2 depth grid; do
+    expect_exit 0 "$FATHOM" sweep --recipe $recipe --dry-run
+    ! grep 'has no effect' err || fail "the recipe $recipe has lines without effect"
+done
+printf 'data karate\nmodels gcn\nnorms none\nlayers.gcn 2\nlayers 3\nlayers.sgc 4\ngroups 5\nalpha 0.1\n' >idle.recipe
+expect_exit 0 "$FATHOM" sweep --recipe ./idle.recipe --dry-run
+same "$(grep '^note: ' err)" "note: layers has no effect: every model has depths of its own
+note: layers.sgc has no effect: its model is not among the models
+note: groups has no effect: it belongs to norm group
+note: alpha has no effect: it belongs to model gcnii" "keys without effect"
+expect_exit 0 "$FATHOM" sweep --recipe ./idle.recipe --models sgc,gcnii --norms group --layers 2 --dry-run
+! grep 'has no effect' err || fail "a note about keys that the options made useful"
 expect_exit 0 "$FATHOM" $short --layers 1 --groups 1
 grep -q 'gcn, 1 layer, group norm (1 group, lambda .*, 1 epoch, ' err || fail "numbers of one: $(cat err)"
 expect_exit 0 "$FATHOM" data make sbm --nodes 2 --edges 1 --classes 1 --features 1 -o one.npz

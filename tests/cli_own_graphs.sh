@@ -92,6 +92,61 @@ of_names whole.nodes.csv
 expect_exit 0 f data convert "$SOURCE_DIR/tests/corpus/good/linqs" -o linqs.npz
 same "$(tr '\n' '|' <linqs.classes.csv)" 'class,name|0,alpha|1,beta|2,gamma|' "classes of a LINQS set"
 
+# --- a split by names of nodes, alone or beside numbers: the same nodes as by number; "12" is a name
+split_of() { # FILE: digest of the split
+    expect_exit 0 f train --data named --features identity "${small[@]}" --epochs 1 --split "$1" --json
+    field "d['data']['split']['sha256']" out
+}
+printf '{"train": [0, 1, 5, 10], "val": [20, 30], "test": [40, 50, 59]}' >numbers.json
+printf '{"train": ["Ann \\"A\\", Jr.", "12", "person 05", 10], "val": ["person 20", "person 30"], "test": [40, 50, "person 59"]}' >names.json
+same "$(split_of names.json)" "$(split_of numbers.json)" "a split by names"
+refuse_split() { # MESSAGE JSON SET
+    echo "$2" >odd.json
+    expect_exit 4 f data info "$3" --features identity --split odd.json
+    same "$(cat err)" "fathom: odd.json: $1" "a split"
+}
+refuse_split "entry 1 of val: no node is named 'person 60'" '{"train": ["12"], "val": [3, "person 60"], "test": []}' named
+refuse_split "node 1 appears twice in the split" '{"train": ["12"], "val": [1], "test": []}' named
+refuse_split "entry 0 of train is a name, '12', but the nodes of numbered have no names; give node numbers" \
+    '{"train": ["12"], "val": [3], "test": []}' numbered
+
+# --- metrics of rows in the order of the nodes: labels and features in text, as every other reader takes them
+expect_exit 0 f eval --checkpoint kept/model.safetensors --data named --device cpu --threads 1 --embeddings h.npy
+measured() { # WHAT METRICS ARGUMENTS...
+    local what=$1 keys=$2
+    shift 2
+    expect_exit 0 f metrics --embeddings h.npy --device cpu --threads 1 --json "$@"
+    same "$(field "[d['$keys'.split()[i]] for i in range(len('$keys'.split()))]" out)" "$expected" "$what"
+}
+measure="group_distance_ratio dirichlet_energy"
+expect_exit 0 f metrics --embeddings h.npy --device cpu --threads 1 --data named --json
+expected=$(field "[d[k] for k in '$measure'.split()]" out)
+mkdir apart && cp named/edges.csv apart/ && cp named/labels.csv apart/kinds.csv
+measured "labels that name the nodes, in a file of their own" "$measure" --data apart/edges.csv --labels apart/kinds.csv
+measured "labels in text in front of a set" "$measure" --data named --labels apart/kinds.csv
+python3 - "$PWD" <<'PYTHON'
+import struct
+def npy(path, descr, shape, data):
+    text = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    text += " " * (63 - (10 + len(text)) % 64) + "\n"
+    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data)
+labels = [v % 3 if v != 9 else -1 for v in range(60)]
+npy("y.npy", "<i4", "(60,)", struct.pack("<60i", *labels))
+npy("x.npy", "<f4", "(60, 2)", struct.pack("<120f", *[v % 7 + 1 for v in range(120)]))
+open("y.csv", "w").write("label\n" + "".join("%s\n" % (["ham", "news", "spam"][y] if y >= 0 else -1) for y in labels))
+open("x.csv", "w").write("".join("%d,%d\n" % (v % 7 + 1, (v + 1) % 7 + 1) for v in range(0, 120, 2)))
+PYTHON
+measure="group_distance_ratio instance_information_gain"
+expect_exit 0 f metrics --embeddings h.npy --device cpu --threads 1 --labels y.npy --features x.npy --json
+expected=$(field "[d[k] for k in '$measure'.split()]" out)
+[ "${expected/None/}" = "$expected" ] || fail "metrics without a value: $expected"
+measured "labels and features in text" "$measure" --labels y.csv --features x.csv
+expect_exit 4 f metrics --embeddings h.npy --labels named/labels.csv
+said 'named/labels.csv: line 1: node Ann "A", Jr. is not a number, but the nodes have numbers'
+sed 1d x.csv >short.csv
+expect_exit 4 f metrics --embeddings h.npy --features short.csv
+said 'h.npy has 60 rows, but short.csv has 59'
+
 # --- names that do not match
 refuse() { # CODE MESSAGE: of the folder odd
     expect_exit "$1" f data info odd
@@ -109,7 +164,7 @@ printf 'a,b\nb,c\n' >odd/edges.csv && printf '1,1\n2,2\n3,3\n' >odd/features.csv
 refuse 4 "features.csv: the edge list names its nodes, so these rows need names: give a table with the name first in each \
 line, or labels with names, whose order the rows follow"
 printf '0,1\n1,2\n' >odd/edges.csv && printf 'a,x\nb,y\n' >odd/labels.csv
-refuse 4 'labels.csv: line 1: node a is not a number, but the edge list has numbers'
+refuse 4 'labels.csv: line 1: node a is not a number, but the nodes have numbers'
 printf '0,1\n1,2\n' >odd/edges.csv && printf '1\ntwo\n1\n' >odd/labels.csv
 refuse 4 'labels.csv: line 2: is not a label'
 

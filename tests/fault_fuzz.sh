@@ -54,7 +54,7 @@ for folder in "$corpus"/good/linqs "$corpus"/broken/linqs-*; do
     } >"seeds/linqs/${folder##*/}"
 done
 
-for kind in pickle npz mtx safetensors recipe journal bench options; do # those of the first three declare far more than they hold
+for kind in pickle npz mtx safetensors recipe journal bench options; do # some declare far more than they hold, or nest deep
     for file in "$SOURCE_DIR/tests/fuzz/seeds/$kind"/*; do seed $kind '' "$file"; done
 done
 for file in "$SOURCE_DIR"/data/recipes/*.recipe; do seed recipe '' "$file"; done

@@ -8,9 +8,9 @@
 #include "core/read_limit.h"
 #include "data/npz.h"
 
-static bool is_npz(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+static bool ends_with(const char *path, const char *ending) {
+    size_t length = strlen(path), most = strlen(ending);
+    return length > most && strcmp(path + length - most, ending) == 0;
 }
 
 static fathom_status read_npz(embeddings *e, const char *path, message_fn *show) {
@@ -31,31 +31,39 @@ out:
 }
 
 static fathom_status read_embeddings(embeddings *e, const embeddings_source *from) {
-    if (!is_npz(from->path))
+    if (!ends_with(from->path, ".npz"))
         return npy_load_float(&e->h, &e->nodes, &e->width, from->path);
     TRY(read_limit_begin());
     return read_limit_end(read_npz(e, from->path, from->note), from->path);
 }
 
-/* Neither split nor missing features matter here. A bare graph needs --labels and --features. */
-static fathom_status load_whole(fathom_data **set, const embeddings_source *from) {
-    fathom_data_options options = from->options;
-    options.without_split = 1;
-    options.split = options.labels = NULL;
-    options.features = data_made_features(from->features);
-    options.missing_rate = 0;
-    fathom_status status = fathom_data_load(set, from->data, &options);
-    if (status == FATHOM_OK || (!from->features && !from->labels))
-        return status;
-    options.features = from->features;
-    options.labels = from->labels;
-    return fathom_data_load(set, from->data, &options);
+/* Neither split nor missing features matter here. A bare graph needs --labels and --features; labels in text are
+ * tried first, since they may name the nodes. A set that has its own refuses them as FATHOM_USAGE. */
+static fathom_status load_whole(embeddings *e, const embeddings_source *from) {
+    fathom_data_options bare = from->options, whole;
+    const bool given = from->features || from->labels, text = from->labels && !ends_with(from->labels, ".npy");
+    bare.without_split = 1;
+    bare.split = NULL;
+    bare.missing_rate = 0;
+    whole = bare;
+    whole.features = from->features;
+    whole.labels = from->labels;
+    bare.labels = NULL;
+    bare.features = data_made_features(from->features);
+    if (text) {
+        fathom_status status = fathom_data_load(&e->set, from->data, &whole);
+        e->set_has_labels = status == FATHOM_OK;
+        if (status != FATHOM_USAGE)
+            return status;
+    }
+    fathom_status status = fathom_data_load(&e->set, from->data, &bare);
+    return status == FATHOM_OK || !given || text ? status : fathom_data_load(&e->set, from->data, &whole);
 }
 
 static fathom_status read_set(embeddings *e, const embeddings_source *from) {
     fathom_data_info info = {.size = sizeof info};
     const char *note;
-    TRY(load_whole(&e->set, from));
+    TRY(load_whole(e, from));
     TRY(fathom_data_describe(e->set, &info));
     for (int32_t i = 0; (note = fathom_data_note(e->set, i)); i++)
         progress_report(from->note, "note: %s: %s", info.name, note);
@@ -69,7 +77,10 @@ static fathom_status read_labels(embeddings *e, const embeddings_source *from) {
     if (from->labels) {
         mem_free(e->labels);
         e->labels = NULL;
-        TRY(npy_load_int32(&e->labels, &e->label_count, from->labels, -1, 1000000));
+        if (ends_with(from->labels, ".npy"))
+            TRY(npy_load_int32(&e->labels, &e->label_count, from->labels, -1, 1000000));
+        else if (!e->set_has_labels)
+            TRY(data_load_labels(&e->labels, &e->label_count, from->labels));
     }
     if (e->labels && e->label_count != e->nodes)
         return fail(FATHOM_DATA, "%s has %lld rows, but there are %lld labels", from->path, (long long)e->nodes,
@@ -78,10 +89,10 @@ static fathom_status read_labels(embeddings *e, const embeddings_source *from) {
 }
 
 static fathom_status read_features(embeddings *e, const embeddings_source *from) {
-    TRY(npy_load_float(&e->x, &e->x_rows, &e->x_cols, from->features));
-    if (e->x_rows != e->nodes || e->x_cols < 1 || e->x_cols > INT32_MAX)
+    TRY(data_load_features(&e->x, from->features));
+    if (e->x.rows != e->nodes || e->x.cols < 1)
         return fail(FATHOM_DATA, "%s has %lld rows, but %s has %lld", from->path, (long long)e->nodes, from->features,
-                    (long long)e->x_rows);
+                    (long long)e->x.rows);
     return FATHOM_OK;
 }
 
@@ -106,11 +117,11 @@ fathom_status embeddings_known(fathom_arrays *known, const embeddings *e) {
         known->labels = e->labels;
         known->classes = 0;
     }
-    if (e->x) {
-        known->features = e->x_cols;
-        known->values = e->x;
-        known->feature_offsets = NULL;
-        known->feature_columns = NULL;
+    if (e->x.values) {
+        known->features = e->x.cols;
+        known->values = e->x.values;
+        known->feature_offsets = e->x.indptr;
+        known->feature_columns = e->x.indices;
     }
     return FATHOM_OK;
 }
@@ -118,6 +129,6 @@ fathom_status embeddings_known(fathom_arrays *known, const embeddings *e) {
 void embeddings_free(embeddings *e) {
     fathom_data_free(e->set);
     mem_free(e->h);
-    mem_free(e->x);
+    data_features_free(&e->x);
     mem_free(e->labels);
 }

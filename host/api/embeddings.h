@@ -14,10 +14,12 @@ typedef struct embeddings_source {
 } embeddings_source;
 
 typedef struct embeddings {
-    float *h, *x;
+    float *h;
     int32_t *labels;
-    int64_t nodes, width, label_count, x_rows, x_cols;
-    fathom_data *set; /* NULL without `data` */
+    int64_t nodes, width, label_count;
+    data_features x;
+    fathom_data *set;    /* NULL without `data` */
+    bool set_has_labels; /* those of `labels`: a set that names its nodes numbers them in the order of these */
 } embeddings;
 
 fathom_status embeddings_load(embeddings *e, const embeddings_source *from);

@@ -49,11 +49,15 @@ static const struct opt_row rows[] = {
 #undef X
 #define FIRST_KEY offsetof(struct sweep_options, data)
 
+/* The value of the option that replaces the key of a row; NULL: not given, or no such option. */
+static const char *key_value(const struct opt_row *row, const S *o) {
+    bool is_key = row->kind == OPT_IS_TEXT && row->offset >= FIRST_KEY;
+    return is_key ? *(const char *const *)(const void *)((const char *)o + row->offset) : NULL;
+}
+
 static fathom_status apply_options(sweep_recipe *recipe, const S *o) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].kind != OPT_IS_TEXT || rows[i].offset < FIRST_KEY)
-            continue;
-        const char *values = *(const char *const *)(const void *)((const char *)o + rows[i].offset);
+        const char *values = key_value(&rows[i], o);
         if (!values)
             continue;
         fathom_status status = recipe_set(recipe, rows[i].name, values);
@@ -61,6 +65,31 @@ static fathom_status apply_options(sweep_recipe *recipe, const S *o) {
             return fail_prefix(status, "--");
     }
     return FATHOM_OK;
+}
+
+static bool is_option_given(const char *key, const S *o) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (key_value(&rows[i], o) && strcmp(rows[i].name, key) == 0)
+            return true;
+    return false;
+}
+
+/* Bit i: the i-th key changes no run. */
+static uint64_t idle_keys(const sweep_recipe *recipe) {
+    uint64_t idle = 0;
+    for (int i = 0; recipe_key_name(i); i++)
+        idle |= (uint64_t)(recipe_idle_reason(recipe, i) != NULL) << i;
+    return idle;
+}
+
+/* A line whose runs the options removed is left alone: only lines without effect in the recipe itself are named. */
+static void note_idle_keys(const sweep_recipe *recipe, const S *o, uint64_t idle_in_text) {
+    const char *name, *reason;
+    for (int i = 0; (name = recipe_key_name(i)); i++) {
+        bool option = is_option_given(name, o);
+        if ((option || idle_in_text >> i & 1) && (reason = recipe_idle_reason(recipe, i)))
+            log_info("note: %s%s has no effect: %s", option ? "--" : "", name, reason);
+    }
 }
 
 /* The command line again, for the record. */
@@ -200,9 +229,12 @@ static fathom_status sweep(const S *o, const sweep_recipe *recipe) {
 static fathom_status run_sweep(const void *given) {
     const S *o = given;
     sweep_recipe *recipe = NULL;
+    uint64_t idle_in_text;
     fathom_status status;
     TRY_OUT(recipe_load(&recipe, o->recipe));
+    idle_in_text = idle_keys(recipe);
     TRY_OUT(apply_options(recipe, o));
+    note_idle_keys(recipe, o, idle_in_text);
     if (!o->dry_run && !o->out)
         TRY_OUT(fail(FATHOM_USAGE, "fathom sweep needs --out DIR, the folder for the journal and the results"));
     if (recipe_lacks_missing(recipe))

@@ -1,6 +1,6 @@
 /* stack.c - runs the command on a thread of its own where the limit on stacks is small. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pthread_setattr_default_np */
+#define _GNU_SOURCE /* pthread_setattr_default_np, of Linux */
 #endif
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,6 +25,16 @@ static void *run_call(void *argument) {
     return NULL;
 }
 
+/* Threads that libraries start without a size of their own get this one; elsewhere they keep the system's. */
+static bool set_default_size(const pthread_attr_t *attr) {
+#ifdef __linux__
+    return pthread_setattr_default_np(attr) == 0;
+#else
+    (void)attr;
+    return true;
+#endif
+}
+
 /* False where the thread cannot be started: the caller keeps its own stack. */
 static bool run_on_thread(struct call *call) {
     pthread_attr_t attr;
@@ -32,7 +42,7 @@ static bool run_on_thread(struct call *call) {
     bool started = false;
     if (pthread_attr_init(&attr) != 0)
         return false;
-    if (pthread_attr_setstacksize(&attr, LARGE_STACK) == 0 && pthread_setattr_default_np(&attr) == 0)
+    if (pthread_attr_setstacksize(&attr, LARGE_STACK) == 0 && set_default_size(&attr))
         started = pthread_create(&thread, &attr, run_call, call) == 0;
     pthread_attr_destroy(&attr);
     return started && pthread_join(thread, NULL) == 0;

@@ -127,6 +127,11 @@ fathom_status data_load(data_set **set, const char *name_or_path, const data_opt
 fathom_status data_from_arrays(data_set **set, const fathom_arrays *arrays, const data_options *options, bool borrow);
 void data_free(data_set *set);
 
+/* A table of its own, one line or row for each node. Features: .npy, .mtx or text; labels: .npy or text, and classes
+ * that are words get numbers. */
+fathom_status data_load_features(data_features *features, const char *path);
+fathom_status data_load_labels(int32_t **labels, int64_t *count, const char *path);
+
 /* "degree" or "identity" (made_features.c), whose texts live for ever, or NULL when `word` is neither. */
 const char *data_made_features(const char *word);
 /* Fails when the set has no features; the message suggests generated ones. */

@@ -50,7 +50,7 @@ static fathom_status node_of(int64_t *node, data_naming *naming, line_reader *re
     }
     const char *at = field.text, *end = at + field.length;
     if (!data_parse_int(node, &at, end) || at != end)
-        return line_reader_fail(reader, "node %.*s is not a number, but the edge list has numbers", SHOWN(field));
+        return line_reader_fail(reader, "node %.*s is not a number, but the nodes have numbers", SHOWN(field));
     if (*node < 0 || *node > 1000 + 64 * row) /* as for numeric labels */
         return line_reader_fail(reader, "node %" PRId64 " is out of range", *node);
     return FATHOM_OK;

@@ -57,12 +57,12 @@ fathom_status recipe_set(sweep_recipe *recipe, const char *name, const char *val
         if ((unsigned char)*c < 0x20 && *c != '\t')
             return fail(FATHOM_USAGE, "%s: '%.200s' holds a control character, which a recipe cannot keep; rename it",
                         name, values);
-    if (strcmp(name, "data") == 0)
-        return set_data(recipe, key, values);
     if (strcmp(name, "layers") == 0)
         for (int m = 0; m < NN_CONV_COUNT; m++)
             recipe->layers[m].count = 0;
-    return recipe_read_values(recipe, key, values);
+    TRY(strcmp(name, "data") == 0 ? set_data(recipe, key, values) : recipe_read_values(recipe, key, values));
+    recipe->given |= UINT64_C(1) << (key - recipe_keys);
+    return FATHOM_OK;
 }
 
 /* ---- the text ---- */
@@ -80,8 +80,7 @@ static char *strip(char *line) {
     return line;
 }
 
-/* `seen`: bit i is set once recipe_keys[i] was read. */
-static fathom_status parse_line(sweep_recipe *recipe, char *line, uint64_t *seen) {
+static fathom_status parse_line(sweep_recipe *recipe, char *line) {
     const recipe_key *key = NULL;
     line = strip(line);
     if (line[0] == '\0')
@@ -92,9 +91,9 @@ static fathom_status parse_line(sweep_recipe *recipe, char *line, uint64_t *seen
     values += strspn(values, " \t=:");
     TRY(recipe_find_key(&key, line));
     uint64_t bit = UINT64_C(1) << (key - recipe_keys);
-    if (*seen & bit)
+    if (recipe->given & bit)
         return fail(FATHOM_USAGE, "%s is given twice", key->name);
-    *seen |= bit;
+    recipe->given |= bit;
     return recipe_read_values(recipe, key, values);
 }
 
@@ -112,13 +111,12 @@ static fathom_status check_complete(const sweep_recipe *recipe) {
 
 /* `text` is split in place. */
 static fathom_status parse_text(sweep_recipe *recipe, char *text) {
-    uint64_t seen = 0;
     int number = 1;
     for (char *line = text, *next; line; line = next, number++) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
-        fathom_status status = parse_line(recipe, line, &seen);
+        fathom_status status = parse_line(recipe, line);
         if (status != FATHOM_OK)
             return fail_prefix(status, "recipe %s, line %d: ", recipe->name, number);
     }

@@ -54,6 +54,7 @@ typedef struct sweep_recipe {
     char *split;           /* NULL: the data set's own */
     char *features;        /* degree or identity; NULL: the data set's own */
     train_config settings; /* common to all runs; train_unset() for keys that are not given */
+    uint64_t given;        /* bit i: the i-th key was given, in the text or by recipe_set */
 } sweep_recipe;
 
 /* Loads a built-in recipe by name, or a file by path (a path contains '/' or '.'). */
@@ -64,6 +65,10 @@ void recipe_free(sweep_recipe *recipe);
 /* Replaces the values of a key, as the option --KEY of `fathom sweep` does: "data", "cora,citeseer". Setting `layers`
  * drops the lists of single models. On failure the old values remain. */
 fathom_status recipe_set(sweep_recipe *recipe, const char *key, const char *values);
+
+/* The i-th key, NULL past the last one; and why it changes no run of the recipe, NULL when it does or is not given. */
+const char *recipe_key_name(int i);
+const char *recipe_idle_reason(const sweep_recipe *recipe, int i);
 
 /* Prints every key in canonical form: two recipes with the same text are the same sweep. */
 void recipe_print(text_buf *out, const sweep_recipe *recipe);
