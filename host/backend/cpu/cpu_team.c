@@ -280,9 +280,10 @@ static int gather(cpu_team *team, int wanted) {
         wake_helpers(team);
         double now = clock_seconds();
         start = start > 0 ? start : now;
-        if (now - start > JOIN_SECONDS && !cpu_team_fixed)
+        if (cpu_team_fixed)
+            sched_yield();
+        else if (now - start > JOIN_SECONDS)
             break;
-        sched_yield();
     }
     cpu_barrier_state *b = &team->barrier;
     entry = atomic_exchange(&team->entry, (unsigned long long)number << 32 | CLOSED);
