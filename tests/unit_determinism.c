@@ -115,7 +115,7 @@ static void another_device_twice(void) {
 
 int main(void) {
     UNITY_BEGIN();
-    cpu_team_fixed = true; /* all threads that a test asks for */
+    cpu_team_awaits_all = cpu_team_keeps_all = true; /* all threads that a test asks for */
     if (mem_new(&reference, all_cases(), 1, sizeof *reference, "bits") != FATHOM_OK ||
         mem_new(&again, all_cases(), 1, sizeof *again, "bits") != FATHOM_OK)
         return 1;

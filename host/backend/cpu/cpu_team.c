@@ -51,7 +51,7 @@ struct cpu_team {
 static inline uint32_t joined(unsigned long long entry) { return (uint32_t)entry; }
 static inline uint32_t round_of(unsigned long long entry) { return (uint32_t)(entry >> 32); }
 
-bool cpu_team_fixed;
+bool cpu_team_awaits_all, cpu_team_keeps_all;
 
 static inline void pause_cpu(void) {
 #if defined(__x86_64__)
@@ -110,7 +110,7 @@ void cpu_barrier(const thread_ctx *ctx) {
 static void shrink(cpu_barrier_state *b, int size) {
     double lost = 1e-9 * (double)atomic_load_explicit(&b->lost, memory_order_relaxed);
     double share = LOST_SHARE * (size - 1) / size;
-    if (cpu_team_fixed || lost < LOST_SECONDS || lost < share * (clock_seconds() - b->start))
+    if (cpu_team_keeps_all || lost < LOST_SECONDS || lost < share * (clock_seconds() - b->start))
         return;
     int late = atomic_load_explicit(&b->held_up_by, memory_order_relaxed), last = size - 1;
     int leaving = late > 0 && late < size ? late : last;
@@ -280,7 +280,7 @@ static int gather(cpu_team *team, int wanted) {
         wake_helpers(team);
         double now = clock_seconds();
         start = start > 0 ? start : now;
-        if (cpu_team_fixed)
+        if (cpu_team_awaits_all)
             sched_yield();
         else if (now - start > JOIN_SECONDS)
             break;
@@ -324,7 +324,7 @@ void cpu_team_run(cpu_team *team, cpu_round_fn *run, void *user) {
     }
     if (team->started < team->most)
         start_helpers(team);
-    int wanted = cpu_team_fixed ? team->most : team->size;
+    int wanted = cpu_team_awaits_all ? team->most : team->size;
     if (wanted > 1) {
         team->run = run;
         team->user = user;

@@ -48,7 +48,7 @@ bool cpu_end_op(thread_ctx *ctx);
 /* Rounds so far, and those for which not all threads had a core. */
 void cpu_team_count(const cpu_team *team, int64_t *rounds, int64_t *short_rounds);
 
-/* For tests: every thread is waited for and none leaves. */
-extern bool cpu_team_fixed;
+/* For tests: every thread is waited for when a round begins; none leaves. */
+extern bool cpu_team_awaits_all, cpu_team_keeps_all;
 
 #endif
