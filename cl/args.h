@@ -19,17 +19,14 @@ typedef struct act_args {
 #define CEIL_DIV(n, size) (((n) + (size)-1) / (size))
 #define PADDED(n, size) (CEIL_DIV(n, size) * (size)) /* n rounded up to a multiple */
 
-#define VEC_GPU 4  /* columns per work-item on GPUs: neighbouring work-items read neighbouring columns */
-#define VEC_CPU 16 /* on CPUs, where they fill a vector register */
+#define VEC 4 /* columns of a row per work-item: neighbouring work-items read neighbouring columns */
 
 #define TILE_ROWS 4       /* rows of the result that a work-item of a product holds in registers */
 #define RUN_ROWS 64       /* rows summed before they are added to a total, which bounds the rounding error */
 #define AGGREGATE_ROWS 64 /* rows that a work-group of `aggregate` sums before it multiplies them */
 #define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
 
-/* Groups of group normalisation whose sums over rows one work-item computes. A CPU then reads a row once for all of
- * them and hides the latency of one sum behind the others; a GPU has other work-items for that, and fewer registers. */
-#define GROUPS_PER_ITEM_FOR(vec) ((vec) == VEC_CPU ? 5 : 1)
+#define GROUPS_PER_ITEM 1 /* groups of group normalisation whose sums over rows one work-item computes */
 
 /* Values of be_fold; the launcher asserts that they are equal. */
 #define FOLD_EUCLID 0
@@ -38,12 +35,12 @@ typedef struct act_args {
 
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
- * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d, vec), and so on, with 0 as padding. */
+ * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
 
 /* Per work-group of gemm_rows: op(b), k x n_pad. */
 #define WS_GEMM_ROWS(count, k, n_pad) ((count) * (k) * (n_pad))
 /* Per work-item of gemm_inner: its part of a tile, TILE_ROWS x vec. */
-#define WS_GEMM_INNER(count, vec) (TILE_ROWS * (count) * (vec))
+#define WS_GEMM_INNER(count) (TILE_ROWS * (count)*VEC)
 /* Per block of gemm_blocks: a partial product, m x n. */
 #define WS_GEMM_BLOCKS(count, m, n) ((count) * (m) * (n))
 /* Per work-group of aggregate: op(w), d x m_pad; the sums of AGGREGATE_ROWS rows, d each. */
@@ -54,20 +51,20 @@ typedef struct act_args {
 /* pair_scale: the scale, the sum of q. */
 #define WS_PAIR_SCALE 2
 /* Per work-group of group_assign: u of vec groups, transposed, d x vec; their c. */
-#define WS_GROUP_ASSIGN(count, d, vec) ((count) * ((d) + 1) * (vec))
+#define WS_GROUP_ASSIGN(count, d) ((count) * ((d) + 1) * VEC)
 /* Per work-item of group_stats_once: mean and centred sum of squares of each of its groups, vec each. */
-#define WS_GROUP_STATS(count, vec) (2 * (count)*GROUPS_PER_ITEM_FOR(vec) * (vec))
+#define WS_GROUP_STATS(count) (2 * (count)*GROUPS_PER_ITEM * VEC)
 /* Per work-group of group_apply: A, G x d_pad; b, d_pad. */
 #define WS_GROUP_APPLY(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
 /* Per work-item of group_sums_once: q of each of its groups, then db, vec each. */
-#define WS_GROUP_SUMS(count, vec) ((count) * (GROUPS_PER_ITEM_FOR(vec) + 1) * (vec))
+#define WS_GROUP_SUMS(count) ((count) * (GROUPS_PER_ITEM + 1) * VEC)
 /* Per block of group_sums_blocks: q, G x d; db, d. */
 #define WS_GROUP_SUMS_BLOCKS(count, groups, d) ((count) * ((groups) + 1) * (d))
 /* Per work-group of `size` work-items of group_backward_rows: A, E, mean, u of each group, 4 G x d_pad; db / n, d_pad;
  * then on GPUs ds (later gz) and s per work-item, 2 size x G_pad, and the sum of gz, G_pad; on CPUs A, E, mean
  * transposed, 3 d x G_pad, and the sum of gz per work-item, size x G_pad. groups, d and size have 64 bits. */
-#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size, vec) \
-    ((count) * ((4 * (groups) + 1) * (d_pad) + ((vec) == VEC_CPU ? 3 * (d) + (size) : 2 * (size) + 1) * (groups_pad)))
+#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size) \
+    ((count) * ((4 * (groups) + 1) * (d_pad) + (2 * (size) + 1) * (groups_pad)))
 
 /* ---- statistics ---- */
 

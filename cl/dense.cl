@@ -28,14 +28,14 @@ __kernel void gemm_rows(__global float *c, long co, long cld, __global const flo
         uint j = VEC * (uint)(i - down * vecs), rows = (uint)min((ulong)TILE_ROWS, end - r);
         __global const float *a0 = a + ao + (long)r * ai, *a1 = a0 + (rows > 1 ? ai : 0),
                              *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0), *row = right + j;
-        vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-        ACCUMULATE_TILE(k, ak, ld, LOAD(row))
+        float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+        ACCUMULATE_TILE(k, ak, ld, vload4(0, row))
         __global float *out = c + co + (long)r * cld;
         for (uint q = 0; q < rows; q++, out += cld) {
-            vecf v = alpha * TILE_ROW(q);
+            float4 v = alpha * TILE_ROW(q);
             if (beta != 0.0f)
-                v += beta * load_vec(out, j, n);
-            store_vec(v, out, j, n);
+                v += beta * load4(out, j, n);
+            store4(v, out, j, n);
         }
     }
 }
@@ -51,27 +51,26 @@ __kernel void gemm_inner(__global float *c, long co, long cld, __global const fl
     uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(n, VEC);
     uint tile = (uint)get_group_id(0), down = tile / vecs, r = TILE_ROWS * down, j = VEC * (tile - down * vecs);
     uint rows = min((uint)TILE_ROWS, m - r), first = min(k, item * item_k), count = min(k, first + item_k) - first;
-    __global float *parts = ws + wso + WS_GEMM_INNER((long)tile * size, VEC),
-                   *own = parts + WS_GEMM_INNER((long)item, VEC);
+    __global float *parts = ws + wso + WS_GEMM_INNER((long)tile * size), *own = parts + WS_GEMM_INNER((long)item);
     __global const float *a0 = a + ao + (long)r * ai + (long)first * ak, *a1 = a0 + (rows > 1 ? ai : 0),
                          *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0),
                          *row = b + bo + (long)first * ld;
-    vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-    ACCUMULATE_TILE(count, ak, ld, load_vec(row, j, n))
-    STORE(c0, own);
-    STORE(c1, own + VEC);
-    STORE(c2, own + 2 * VEC);
-    STORE(c3, own + 3 * VEC);
+    float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+    ACCUMULATE_TILE(count, ak, ld, load4(row, j, n))
+    vstore4(c0, 0, own);
+    vstore4(c1, 0, own + VEC);
+    vstore4(c2, 0, own + 2 * VEC);
+    vstore4(c3, 0, own + 3 * VEC);
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint q = item; q < rows; q += size) {
-        vecf v = (vecf)(0.0f);
+        float4 v = (float4)(0.0f);
         for (uint part = 0; part < size; part++)
-            v += LOAD(parts + (long)(TILE_ROWS * part + q) * VEC);
+            v += vload4(0, parts + (long)(TILE_ROWS * part + q) * VEC);
         __global float *out = c + co + (long)(r + q) * cld;
         v *= alpha;
         if (beta != 0.0f)
-            v += beta * load_vec(out, j, n);
-        store_vec(v, out, j, n);
+            v += beta * load4(out, j, n);
+        store4(v, out, j, n);
     }
 }
 
@@ -90,8 +89,8 @@ __kernel void gemm_blocks(__global float *p, long po, __global const float *a, l
     __global const float *a0 = a + ao + (long)r * ai + (long)first * ak, *a1 = a0 + (rows > 1 ? ai : 0),
                          *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0),
                          *row = b + bo + (long)first * ld;
-    vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-    ACCUMULATE_TILE(count, ak, ld, load_vec(row, j, n))
+    float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+    ACCUMULATE_TILE(count, ak, ld, load4(row, j, n))
     store_tile(c0, c1, c2, c3, p + po + ((long)get_global_id(1) * m + r) * n, n, rows, j, n);
 }
 
@@ -106,12 +105,12 @@ __kernel void gemm_combine(__global float *c, long co, long cld, __global const 
     if (r >= m)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    vecf sum = (vecf)(0.0f);
+    float4 sum = (float4)(0.0f);
     for (uint b = 0; b < blocks; b++)
-        sum += load_vec(p + po + (long)(((ulong)b * m + r) * n), j, n);
+        sum += load4(p + po + (long)(((ulong)b * m + r) * n), j, n);
     __global float *out = c + co + (long)r * cld;
     sum *= alpha;
     if (beta != 0.0f)
-        sum += beta * load_vec(out, j, n);
-    store_vec(sum, out, j, n);
+        sum += beta * load4(out, j, n);
+    store4(sum, out, j, n);
 }

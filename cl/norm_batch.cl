@@ -16,28 +16,28 @@ __kernel void stats_blocks(__global float *p, long po, __global const float *x, 
     uint left = (uint)(min((ulong)n, (b + 1) * block_rows) - b * block_rows);
     __global const float *xw = x + xo + (long)(b * block_rows) * xld;
     float count = 0.0f;
-    vecf mean = (vecf)(0.0f), m2 = (vecf)(0.0f);
+    float4 mean = (float4)(0.0f), m2 = (float4)(0.0f);
     for (uint rows; left > 0; left -= rows) {
         rows = min((uint)RUN_ROWS, left);
         float count_run = (float)rows, total = count + count_run;
-        vecf base = STATS_UNIT * load_vec(xw, j, d), mean_run = (vecf)(0.0f), m2_run = mean_run;
+        float4 base = STATS_UNIT * load4(xw, j, d), mean_run = (float4)(0.0f), m2_run = mean_run;
 #pragma unroll 1
         for (uint w = 0; w < rows; w++, xw += xld)
-            mean_run += STATS_UNIT * load_vec(xw, j, d) - base;
+            mean_run += STATS_UNIT * load4(xw, j, d) - base;
         mean_run = base + mean_run / count_run;
         xw -= (long)rows * xld;
 #pragma unroll 1
         for (uint w = 0; w < rows; w++, xw += xld) {
-            vecf diff = STATS_UNIT * load_vec(xw, j, d) - mean_run;
+            float4 diff = STATS_UNIT * load4(xw, j, d) - mean_run;
             m2_run += diff * diff;
         }
-        vecf delta = mean_run - mean;
+        float4 delta = mean_run - mean;
         mean += delta * (count > 0.0f ? count_run / total : 1.0f); /* x / x may differ from 1 */
         m2 += m2_run + delta * delta * (count * count_run / total);
         count = total;
     }
-    store_vec(mean, p + po + (long)WS_TWO_ROWS(b, d), j, d);
-    store_vec(m2, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
+    store4(mean, p + po + (long)WS_TWO_ROWS(b, d), j, d);
+    store4(m2, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
 }
 
 /* Computes: p[b][0][j] = sum go_vj, p[b][1][j] = sum go_vj (x_vj - mean_j) over block b.
@@ -53,20 +53,20 @@ __kernel void norm_sums_blocks(__global float *p, long po, __global const float 
         return;
     uint j = VEC * (uint)(i - b * vecs);
     ulong end = min((ulong)n, (b + 1) * block_rows);
-    vecf db = (vecf)(0.0f), q = (vecf)(0.0f), m = load_vec(mean + mo, j, d);
+    float4 db = (float4)(0.0f), q = (float4)(0.0f), m = load4(mean + mo, j, d);
     for (ulong v = b * block_rows; v < end; v += RUN_ROWS) {
         ulong stop = min(end, v + RUN_ROWS);
-        vecf part_db = (vecf)(0.0f), part_q = (vecf)(0.0f);
+        float4 part_db = (float4)(0.0f), part_q = (float4)(0.0f);
         for (ulong w = v; w < stop; w++) {
-            vecf g = load_vec(go + goo + (long)w * gold, j, d);
+            float4 g = load4(go + goo + (long)w * gold, j, d);
             part_db += g;
-            part_q += g * (load_vec(x + xo + (long)w * xld, j, d) - m);
+            part_q += g * (load4(x + xo + (long)w * xld, j, d) - m);
         }
         db += part_db;
         q += part_q;
     }
-    store_vec(db, p + po + (long)WS_TWO_ROWS(b, d), j, d);
-    store_vec(q, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
+    store4(db, p + po + (long)WS_TWO_ROWS(b, d), j, d);
+    store4(q, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
 }
 
 /* Computes: y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2.
@@ -81,9 +81,9 @@ __kernel void batch_apply(__global float *y, long yo, long yld, __global const f
     if (r >= n)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    vecf a = load_vec(gamma + go, j, d) * inv_std(load_vec(var + vo, j, d), eps);
-    vecf v = a * (load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) + load_vec(beta + bo, j, d);
-    store_vec(act_vec(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    float4 a = load4(gamma + go, j, d) * inv_std(load4(var + vo, j, d), eps);
+    float4 v = a * (load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d)) + load4(beta + bo, j, d);
+    store4(act4(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
 /* Computes: gx = gamma r (go - db / n - (x - mean) r^2 q / n); the work-items of row 0 also add ggamma += r q,
@@ -102,14 +102,14 @@ __kernel void batch_backward(__global float *gx, long gxo, long gxld, __global f
         return;
     uint j = VEC * (uint)(i - r * vecs);
     float inv_n = reciprocal(n);
-    vecf s = inv_std(load_vec(var + vo, j, d), eps);
-    vecf sum_b = load_vec(db + dbo, j, d), sum_q = load_vec(q + qo, j, d);
-    vecf diff = load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d);
-    vecf g = load_vec(go + goo + (long)r * gold, j, d) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
-    store_vec(load_vec(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
+    float4 s = inv_std(load4(var + vo, j, d), eps);
+    float4 sum_b = load4(db + dbo, j, d), sum_q = load4(q + qo, j, d);
+    float4 diff = load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d);
+    float4 g = load4(go + goo + (long)r * gold, j, d) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
+    store4(load4(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
     if (r == 0) {
-        store_vec(load_vec(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
-        store_vec(load_vec(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
+        store4(load4(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
+        store4(load4(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
     }
 }
 
@@ -145,8 +145,8 @@ __kernel void pair_apply(__global float *y, long yo, long yld, __global const fl
     if (r >= n)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    vecf v = (load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) * scale[so];
-    store_vec(act_vec(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    float4 v = (load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d)) * scale[so];
+    store4(act4(v, r * d + j, act), y + yo + (long)r * yld, j, d);
 }
 
 /* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale. For large x s^3
@@ -164,7 +164,7 @@ __kernel void pair_backward(__global float *gx, long gxo, long gxld, __global co
     float s = scale[so], inv_n = reciprocal(n);
     float unit = as_float(as_uint(s) & 0x7f800000u), m = as_float((as_uint(s) & 0x007fffffu) | 0x3f800000u);
     float coef = m * m * m * (scale[so + 1] * inv_n * unit * unit);
-    vecf g = s * (load_vec(go + goo + (long)r * gold, j, d) - load_vec(db + dbo, j, d) * inv_n);
-    g -= coef * ((load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) * unit);
-    store_vec(g, gx + gxo + (long)r * gxld, j, d);
+    float4 g = s * (load4(go + goo + (long)r * gold, j, d) - load4(db + dbo, j, d) * inv_n);
+    g -= coef * ((load4(x + xo + (long)r * xld, j, d) - load4(mean + mo, j, d)) * unit);
+    store4(g, gx + gxo + (long)r * gxld, j, d);
 }

@@ -14,15 +14,15 @@ __kernel void sum_blocks(__global float *p, long po, __global const float *x, lo
         return;
     uint j = VEC * (uint)(i - b * vecs);
     ulong end = min((ulong)n, (b + 1) * block_rows);
-    vecf sum = (vecf)(0.0f);
+    float4 sum = (float4)(0.0f);
     for (ulong v = b * block_rows; v < end; v += RUN_ROWS) {
         ulong stop = min(end, v + RUN_ROWS);
-        vecf part = (vecf)(0.0f);
+        float4 part = (float4)(0.0f);
         for (ulong w = v; w < stop; w++)
-            part += load_vec(x + xo + (long)w * xld, j, d);
+            part += load4(x + xo + (long)w * xld, j, d);
         sum += part;
     }
-    store_vec(sum, p + po + (long)(b * d), j, d);
+    store4(sum, p + po + (long)(b * d), j, d);
 }
 
 /* Computes: out_i = sum_b p[b][i], out2_i = sum_b p[b][len + i], added to their old values with `add`.
@@ -40,12 +40,12 @@ __kernel void sum_combine(__global float *out, long oo, __global float *out2, lo
         oo = o2o;
         po += len;
     }
-    vecf sum = (vecf)(0.0f);
+    float4 sum = (float4)(0.0f);
     for (uint b = 0; b < blocks; b++)
-        sum += load_vec(p + po + (long)b * stride, j, len);
+        sum += load4(p + po + (long)b * stride, j, len);
     if (add)
-        sum += load_vec(out + oo, j, len);
-    store_vec(sum, out + oo, j, len);
+        sum += load4(out + oo, j, len);
+    store4(sum, out + oo, j, len);
 }
 
 /* Computes: mean_i = sum_b n_b m_b / n and var_i = (sum_b M_b + n_b (m_b - mean_i)^2) / n from the mean m_b and the
@@ -62,15 +62,14 @@ __kernel void stats_combine(__global float *mean, long mo, __global float *var, 
         return;
     uint j = (uint)i;
     __global const float *m = p + po, *s = m + width;
-    vecf base = load_vec(m, j, width), shift = (vecf)(0.0f), m2 = shift;
+    float4 base = load4(m, j, width), shift = (float4)(0.0f), m2 = shift;
     for (uint b = 0; b < blocks; b++)
-        shift +=
-            (float)min(block_rows, n - b * block_rows) * (load_vec(m + WS_TWO_ROWS((long)b, width), j, width) - base);
-    vecf total_mean = base + shift / (float)n;
+        shift += (float)min(block_rows, n - b * block_rows) * (load4(m + WS_TWO_ROWS((long)b, width), j, width) - base);
+    float4 total_mean = base + shift / (float)n;
     for (uint b = 0; b < blocks; b++) {
-        vecf diff = load_vec(m + WS_TWO_ROWS((long)b, width), j, width) - total_mean;
-        m2 += load_vec(s + WS_TWO_ROWS((long)b, width), j, width) +
-              (float)min(block_rows, n - b * block_rows) * diff * diff;
+        float4 diff = load4(m + WS_TWO_ROWS((long)b, width), j, width) - total_mean;
+        m2 +=
+            load4(s + WS_TWO_ROWS((long)b, width), j, width) + (float)min(block_rows, n - b * block_rows) * diff * diff;
     }
     store_stats(total_mean, m2, n, mean + mo, var + vo, rmean + rmo, rvar + rvo, running, momentum, j, width);
 }

@@ -10,7 +10,7 @@ __kernel void fill(__global float *y, long yo, long yld, uint rows, uint cols, f
     ulong i = get_global_id(0), r = row_of(i, vecs);
     if (r >= rows)
         return;
-    store_vec((vecf)(value), y + yo + (long)r * yld, VEC * (uint)(i - r * vecs), cols);
+    store4((float4)(value), y + yo + (long)r * yld, VEC * (uint)(i - r * vecs), cols);
 }
 
 /* Computes: y = a x + b z, or a x without z; a copy is a = 1.
@@ -23,10 +23,10 @@ __kernel void axpby(__global float *y, long yo, long yld, __global const float *
     if (r >= rows)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    vecf v = a * load_vec(x + xo + (long)r * xld, j, cols);
+    float4 v = a * load4(x + xo + (long)r * xld, j, cols);
     if (has_z)
-        v += b * load_vec(z + zo + (long)r * zld, j, cols);
-    store_vec(v, y + yo + (long)r * yld, j, cols);
+        v += b * load4(z + zo + (long)r * zld, j, cols);
+    store4(v, y + yo + (long)r * yld, j, cols);
 }
 
 /* Computes: y = act(x) = dropout(relu(x)).
@@ -39,7 +39,7 @@ __kernel void activate(__global float *y, long yo, long yld, __global const floa
     if (r >= rows)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    store_vec(act_vec(load_vec(x + xo + (long)r * xld, j, cols), r * cols + j, act), y + yo + (long)r * yld, j, cols);
+    store4(act4(load4(x + xo + (long)r * xld, j, cols), r * cols + j, act), y + yo + (long)r * yld, j, cols);
 }
 
 /* Computes: gx = (y > 0) gy scale, the backward of an activation with relu (without it: `activate` itself).
@@ -52,9 +52,9 @@ __kernel void activate_backward(__global float *gx, long gxo, long gxld, __globa
     if (r >= rows)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    vecf g = scale * load_vec(gy + gyo + (long)r * gyld, j, cols);
-    g = select((vecf)(0.0f), g, load_vec(y + yo + (long)r * yld, j, cols) > 0.0f);
-    store_vec(g, gx + gxo + (long)r * gxld, j, cols);
+    float4 g = scale * load4(gy + gyo + (long)r * gyld, j, cols);
+    g = select((float4)(0.0f), g, load4(y + yo + (long)r * yld, j, cols) > 0.0f);
+    store4(g, gx + gxo + (long)r * gxld, j, cols);
 }
 
 /* Computes: y = x + 1 b'.
@@ -67,7 +67,7 @@ __kernel void bias_add(__global float *y, long yo, long yld, __global const floa
     if (r >= rows)
         return;
     uint j = VEC * (uint)(i - r * vecs);
-    store_vec(load_vec(x + xo + (long)r * xld, j, cols) + load_vec(b + bo, j, cols), y + yo + (long)r * yld, j, cols);
+    store4(load4(x + xo + (long)r * xld, j, cols) + load4(b + bo, j, cols), y + yo + (long)r * yld, j, cols);
 }
 
 /* Computes: y_v = x_v / norm_v, norm_v = ||x_v|| (by_sum 0) or sum_j x_vj (by_sum 1); a norm of 0 gives a row of 0.

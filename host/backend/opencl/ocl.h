@@ -2,7 +2,7 @@
  * list of kernels, and the calls that every ocl_<topic>.c uses. Only this
  * directory includes <CL/cl.h> and CLBlast.
  *
- *     return OCL_RUN(dev, K_fill, rows * ocl_vecs(dev, cols), MAT(a->y), U32(rows), U32(cols), F32(a->value));
+ *     return OCL_RUN(dev, K_fill, rows * ocl_vecs(cols), MAT(a->y), U32(rows), U32(cols), F32(a->value));
  *
  * A launch gives a kernel, the number of work-items it needs (rounded up to
  * whole work-groups; kernels check the range) and the arguments in order.
@@ -37,6 +37,14 @@ typedef struct ocl_timer { /* a profiling event to be read, and its operation */
 
 #define OCL_TIMERS 1024
 
+/* What launches choose by the kind of a device. The kernels are the same for all. */
+typedef struct ocl_traits {
+    const char *name;
+    int group_size;            /* preferred work-group size */
+    int64_t max_workspaces;    /* work-groups of a launch in which each has its own workspace */
+    int64_t own_gemm_max_side; /* shortest side up to which the own kernels compute a product, without tuning */
+} ocl_traits;
+
 typedef struct ocl_device {
     cl_device_id id;
     cl_context context;
@@ -49,9 +57,7 @@ typedef struct ocl_device {
     bool trust;                                              /* continue when a product is wrong */
     void (*compiling)(const char *device, be_compiled what); /* or NULL */
     double build_seconds;                                    /* CPU time of building own kernels */
-    int64_t units;                                           /* compute units of a CPU, else 1 */
-    int64_t max_workspaces; /* work-groups of a launch in which each has its own workspace */
-    int vec;                /* columns of a row per work-item: VEC of cl/common.h */
+    const ocl_traits *traits;
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
     size_t used_bytes;     /* in buffers */
@@ -174,9 +180,9 @@ act_args ocl_act_args(be_act act);
     ocl_launch((dev), (k), (items), (global_y), (const ocl_arg[]){__VA_ARGS__}, \
                sizeof((const ocl_arg[]){__VA_ARGS__}) / sizeof(ocl_arg))
 /* Vectors per row of `cols` columns. */
-static inline int64_t ocl_vecs(const ocl_device *dev, int64_t cols) { return CEIL_DIV(cols, dev->vec); }
+static inline int64_t ocl_vecs(int64_t cols) { return CEIL_DIV(cols, VEC); }
 /* Work-items of an elementwise kernel: one per row and vec columns. */
-static inline int64_t ocl_items(const ocl_device *dev, be_mat m) { return m.rows * ocl_vecs(dev, m.cols); }
+static inline int64_t ocl_items(be_mat m) { return m.rows * ocl_vecs(m.cols); }
 fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t global_y, const ocl_arg *args,
                          size_t count);
 

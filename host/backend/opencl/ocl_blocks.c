@@ -10,11 +10,11 @@ static ocl_blocks split(int64_t n, int64_t width, int64_t limit) {
 
 ocl_blocks ocl_split(int64_t n, int64_t width) { return split(n, width, OCL_MAX_BLOCKS); }
 ocl_blocks ocl_split_workspaces(const ocl_device *dev, int64_t n, int64_t width) {
-    return split(n, width, dev->max_workspaces);
+    return split(n, width, dev->traits->max_workspaces);
 }
 
 fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,
                                  ocl_blocks blocks, bool add) {
-    return OCL_RUN_2D(dev, K_sum_combine, ocl_vecs(dev, out.cols), out2.buf ? 2 : 1, VECTOR(out), VECTOR(out2),
+    return OCL_RUN_2D(dev, K_sum_combine, ocl_vecs(out.cols), out2.buf ? 2 : 1, VECTOR(out), VECTOR(out2),
                       SCRATCH(dev, at), I64(stride), U32(out.cols), U32(blocks.count), U32(add));
 }

@@ -7,11 +7,10 @@
 
 #include <clblast_c.h>
 
-#define OWN_GEMM_MAX_SIDE 64 /* shortest side up to which a GPU uses the own kernels, without tuning */
-#define BUSY_TILES 8192      /* tiles of 4 x 4 that keep a device busy; with fewer the inner dimension is split */
-#define INNER_MAX_TILES 128  /* gemm_inner: largest result, and */
-#define INNER_MAX_K 32768    /* longest inner dimension */
-#define INNER_STEP 64        /* blocks of the inner dimension are multiples of it */
+#define BUSY_TILES 8192     /* tiles of 4 x 4 that keep a device busy; with fewer the inner dimension is split */
+#define INNER_MAX_TILES 128 /* gemm_inner: largest result, and */
+#define INNER_MAX_K 32768   /* longest inner dimension */
+#define INNER_STEP 64       /* blocks of the inner dimension are multiples of it */
 
 typedef struct gemm_shape {
     int64_t m, n, k;
@@ -23,7 +22,7 @@ static gemm_shape gemm_shape_of(const ocl_device *dev, const be_gemm_args *a) {
     return (gemm_shape){.m = a->c.rows,
                         .n = a->c.cols,
                         .k = a->ta ? a->a.rows : a->a.cols,
-                        .tiles = CEIL_DIV(a->c.rows, TILE_ROWS) * ocl_vecs(dev, a->c.cols),
+                        .tiles = CEIL_DIV(a->c.rows, TILE_ROWS) * ocl_vecs(a->c.cols),
                         .ai = a->ta ? 1 : a->a.ld,
                         .ak = a->ta ? a->a.ld : 1,
                         .bk = a->tb ? 1 : a->b.ld,
@@ -32,7 +31,7 @@ static gemm_shape gemm_shape_of(const ocl_device *dev, const be_gemm_args *a) {
 
 /* Length of a block of the inner dimension: enough blocks to fill the device, few enough for the workspace. */
 static int64_t inner_block(gemm_shape s) {
-    int64_t quads = CEIL_DIV(s.m, TILE_ROWS) * CEIL_DIV(s.n, VEC_GPU), runs = CEIL_DIV(s.k, INNER_STEP);
+    int64_t quads = CEIL_DIV(s.m, TILE_ROWS) * CEIL_DIV(s.n, VEC), runs = CEIL_DIV(s.k, INNER_STEP);
     int64_t max = OCL_MAX_PARTIAL_FLOATS / (s.m * s.n), blocks = BUSY_TILES / quads;
     blocks = blocks > max ? max : blocks;
     blocks = blocks > runs ? runs : blocks > OCL_MAX_BLOCKS ? OCL_MAX_BLOCKS : blocks;
@@ -40,8 +39,8 @@ static int64_t inner_block(gemm_shape s) {
 }
 
 static fathom_status gemm_rows(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
-    bool copy = a->tb || s.n % dev->vec != 0;
-    int64_t workspace = copy ? WS_GEMM_ROWS(1, s.k, PADDED(s.n, dev->vec)) : 0;
+    bool copy = a->tb || s.n % VEC != 0;
+    int64_t workspace = copy ? WS_GEMM_ROWS(1, s.k, PADDED(s.n, VEC)) : 0;
     ocl_blocks blocks = ocl_split_workspaces(dev, s.m, workspace > 0 ? workspace : 1);
     TRY(ocl_require(dev, K_gemm_rows));
     TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
@@ -53,7 +52,7 @@ static fathom_status gemm_rows(ocl_device *dev, const be_gemm_args *a, gemm_shap
 static fathom_status gemm_inner(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
     TRY(ocl_require(dev, K_gemm_inner));
     int64_t size = (int64_t)dev->group_size[K_gemm_inner];
-    TRY(ocl_scratch(dev, be_floats(WS_GEMM_INNER(s.tiles * size, dev->vec))));
+    TRY(ocl_scratch(dev, be_floats(WS_GEMM_INNER(s.tiles * size))));
     return OCL_RUN(dev, K_gemm_inner, s.tiles * size, MAT(a->c), VECTOR(a->a), I64(s.ai), I64(s.ak), VECTOR(a->b),
                    I64(s.bk), SCRATCH(dev, 0), U32(s.m), U32(s.n), U32(s.k), U32(CEIL_DIV(s.k, size)), F32(a->alpha),
                    F32(a->beta));
@@ -70,7 +69,7 @@ fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
     TRY(ocl_scratch(dev, be_floats(WS_GEMM_BLOCKS(blocks, s.m, s.n))));
     TRY(OCL_RUN_2D(dev, K_gemm_blocks, s.tiles, blocks, SCRATCH(dev, 0), VECTOR(a->a), I64(s.ai), I64(s.ak),
                    VECTOR(a->b), I64(s.bk), U32(s.m), U32(s.n), U32(s.k), U32(k_block)));
-    return OCL_RUN(dev, K_gemm_combine, s.m * ocl_vecs(dev, s.n), MAT(a->c), SCRATCH(dev, 0), U32(s.m), U32(s.n),
+    return OCL_RUN(dev, K_gemm_combine, s.m * ocl_vecs(s.n), MAT(a->c), SCRATCH(dev, 0), U32(s.m), U32(s.n),
                    U32(blocks), F32(a->alpha), F32(a->beta));
 }
 
@@ -107,12 +106,11 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
     return FATHOM_OK;
 }
 
-/* Shortest side up to which the own kernels compute a product. On CPUs the kernels of CLBlast take at least four times
- * as long. */
+/* Shortest side up to which the own kernels compute a product. */
 static int64_t own_gemm_max_side(const ocl_device *dev) {
     if (dev->tuning.own_gemm > 0)
         return dev->tuning.own_gemm;
-    return dev->vec == VEC_CPU ? INT64_MAX : OWN_GEMM_MAX_SIDE;
+    return dev->traits->own_gemm_max_side;
 }
 
 /* c = alpha op(a) op(b) + beta c. */

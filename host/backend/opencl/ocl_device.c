@@ -24,21 +24,16 @@ static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profi
     return FATHOM_OK;
 }
 
-/* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query.
- * VEC_CPU for a CPU whose driver reports vector registers; llvmpipe reports none and takes minutes to compile it. */
-static fathom_status query_processor(ocl_device *dev) {
+static const ocl_traits traits_gpu = {"gpu", 64, 1024, 64};
+/* Few workspaces: the work-groups of a CPU run one after the other. CLBlast takes at least four times as long there. */
+static const ocl_traits traits_cpu = {"cpu", 64, 16, INT64_MAX};
+
+/* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query. */
+static fathom_status choose_traits(ocl_device *dev) {
     cl_device_type type = 0;
-    cl_uint units = 0, native = 0;
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_TYPE",
            clGetDeviceInfo(dev->id, CL_DEVICE_TYPE, sizeof type, &type, NULL));
-    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_COMPUTE_UNITS",
-           clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
-    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT",
-           clGetDeviceInfo(dev->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, NULL));
-    bool cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-    dev->units = cpu && units > 0 ? (int64_t)units : 1;
-    dev->max_workspaces = cpu ? 8 * dev->units : 1024;
-    dev->vec = dev->tuning.columns > 0 ? dev->tuning.columns : cpu && native > 1 ? VEC_CPU : VEC_GPU;
+    dev->traits = type & CL_DEVICE_TYPE_CPU ? &traits_cpu : &traits_gpu;
     return FATHOM_OK;
 }
 
@@ -54,7 +49,7 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->compiling = options->compiling;
     dev->trust = options->trust;
     TRY_OUT(open_queue(dev, info, options->profile));
-    TRY_OUT(query_processor(dev));
+    TRY_OUT(choose_traits(dev));
     if (options->profile)
         TRY_OUT(ocl_open_profile(dev));
     TRY_OUT(ocl_check_own_gemm(dev));
