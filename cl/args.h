@@ -1,10 +1,21 @@
-/* args.h - what a kernel and its launcher share: the struct passed by value, tile sizes, workspace sizes and the range
- * of statistics. Valid in C and in OpenCL C; fields are 32 bits wide, so that both languages lay the struct out alike.
+/* args.h - what a kernel and its launcher share: the structs passed by value, tile sizes, workspace sizes and the range
+ * of statistics. Valid in C and in OpenCL C; fields are 32 bits wide, so that both languages lay the structs out alike.
  */
 #ifndef ARGS_H
 #define ARGS_H
 
 #include "philox.h"
+
+/* A kernel takes its buffers, then one struct NAME_args by value. Fields of `act_args` and of these structs are 32 bits
+ * wide. Every element of a buffer has an index below 2^32: the host reports no larger limit for one allocation
+ * (OCL_MAX_BUFFER_BYTES), so that kernels compute indices in 32 bits. */
+typedef philox_u32 u32;
+
+/* A matrix in its buffer: index of the first element, elements from row to row. A vector uses `off` alone. `aligned`:
+ * both are multiples of 4, so that a row is read as aligned float4. */
+typedef struct mat_args {
+    u32 off, ld, aligned;
+} mat_args;
 
 /* relu, then dropout of element e: its random bits below `threshold` give 0, else x * scale. */
 typedef struct act_args {
@@ -32,6 +43,50 @@ typedef struct act_args {
 #define FOLD_EUCLID 0
 #define FOLD_SQUARED 1
 #define FOLD_GAUSS 2
+
+/* ---- pointwise.cl ---- */
+
+typedef struct fill_args {
+    mat_args y;
+    u32 rows, cols;
+    float value;
+} fill_args;
+
+typedef struct axpby_args {
+    mat_args y, x, z;
+    u32 has_z, rows, cols;
+    float a, b;
+} axpby_args;
+
+typedef struct activate_args {
+    mat_args y, x;
+    u32 rows, cols;
+    act_args act;
+} activate_args;
+
+typedef struct activate_backward_args {
+    mat_args gx, gy, y;
+    u32 rows, cols;
+    float scale;
+} activate_backward_args;
+
+typedef struct bias_add_args {
+    mat_args y, x, b;
+    u32 rows, cols;
+} bias_add_args;
+
+typedef struct row_normalise_args {
+    mat_args y, norm, x;
+    u32 has_norm, by_sum, rows, cols;
+} row_normalise_args;
+
+/* ---- optim.cl ---- */
+
+typedef struct adam_args {
+    mat_args w, m, v, g;
+    u32 len;
+    float lr, beta1, beta2, eps, decay, correct1, correct2;
+} adam_args;
 
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64

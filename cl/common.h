@@ -94,6 +94,19 @@ HELPER void store4(float4 v, __global float *row, uint j, uint d) {
         row[j + 2] = v.z;
 }
 
+/* The same for a row of a matrix: one 16-byte access where rows are aligned (mat_args). A compiler splits vload4 of a
+ * pointer that is only known to be aligned to 4 bytes. */
+HELPER float4 load_row4(__global const float *row, uint j, uint d, uint aligned) {
+    return aligned && j + 4 <= d ? *(__global const float4 *)(row + j) : load4(row, j, d);
+}
+
+HELPER void store_row4(float4 v, __global float *row, uint j, uint d, uint aligned) {
+    if (aligned && j + 4 <= d)
+        *(__global float4 *)(row + j) = v;
+    else
+        store4(v, row, j, d);
+}
+
 HELPER float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
 HELPER float max4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
 

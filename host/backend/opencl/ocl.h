@@ -140,15 +140,19 @@ void ocl_release_events(ocl_device *dev);
 
 /* ---- launches (ocl_launch.c) ---- */
 
+/* Largest buffer: kernels index in 32 bits. */
+#define OCL_MAX_BUFFER_BYTES ((INT64_C(1) << 32) * (int64_t)sizeof(cl_float) - (INT64_C(1) << 20))
+
 typedef struct ocl_arg {
     size_t size;
-    enum { OCL_VALUE, OCL_MEM, OCL_LOCAL } kind;
+    enum { OCL_VALUE, OCL_MEM, OCL_LOCAL, OCL_STRUCT } kind;
     union {
         cl_mem mem;
         cl_long i64;
         cl_uint u32;
         cl_float f32;
         act_args act;
+        const void *structure;
     } as;
 } ocl_arg;
 
@@ -159,6 +163,15 @@ static inline ocl_arg ocl_mem(cl_mem v) { return (ocl_arg){sizeof(cl_mem), OCL_M
 static inline ocl_arg ocl_buf(const be_buf *b) { return ocl_mem(b ? (cl_mem)b->handle : NULL); }
 static inline ocl_arg ocl_local(size_t bytes) { return (ocl_arg){bytes, OCL_LOCAL, {.mem = NULL}}; }
 static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE, {.act = v}}; }
+
+/* The struct of a kernel, args.h: ARGS(fill_args, .rows = ..., .y = ocl_mat(y)). */
+#define ARGS(type, ...) ((ocl_arg){sizeof(type), OCL_STRUCT, {.structure = &(const type){__VA_ARGS__}}})
+#define BUF(m) ocl_buf((m).buf)
+
+/* Where a matrix is in its buffer, and likewise what starts at float `at` of the scratch buffer. */
+static inline mat_args ocl_mat(be_mat m) {
+    return (mat_args){(u32)m.off, (u32)m.ld, m.off % VEC == 0 && m.ld % VEC == 0};
+}
 
 #define U32(v) ocl_u32(v)
 #define I64(v) ocl_i64(v)

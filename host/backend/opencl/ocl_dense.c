@@ -18,7 +18,7 @@ typedef struct gemm_shape {
     int64_t ai, ak, bk, bj; /* strides: op(a)_ik = a[i ai + k ak] */
 } gemm_shape;
 
-static gemm_shape gemm_shape_of(const ocl_device *dev, const be_gemm_args *a) {
+static gemm_shape gemm_shape_of(const be_gemm_args *a) {
     return (gemm_shape){.m = a->c.rows,
                         .n = a->c.cols,
                         .k = a->ta ? a->a.rows : a->a.cols,
@@ -60,7 +60,7 @@ static fathom_status gemm_inner(ocl_device *dev, const be_gemm_args *a, gemm_sha
 
 /* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
-    gemm_shape s = gemm_shape_of(dev, a);
+    gemm_shape s = gemm_shape_of(a);
     int64_t k_block = inner_block(s), blocks = CEIL_DIV(s.k, k_block);
     if (blocks == 1 || a->tb)
         return gemm_rows(dev, a, s);
@@ -76,7 +76,7 @@ fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
 /* c = alpha op(a) op(b) + beta c. *code is the status of CLBlast, as opposed to a failure to grow scratch. A product is
  * several launches, so profiling measures it by the host clock. */
 fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *code) {
-    gemm_shape s = gemm_shape_of(dev, a);
+    gemm_shape s = gemm_shape_of(a);
     CLBlastTranspose ta = a->ta ? CLBlastTransposeYes : CLBlastTransposeNo;
     CLBlastTranspose tb = a->tb ? CLBlastTransposeYes : CLBlastTransposeNo;
     size_t m = (size_t)s.m, n = (size_t)s.n, k = (size_t)s.k, need = 0;
@@ -115,7 +115,7 @@ static int64_t own_gemm_max_side(const ocl_device *dev) {
 
 /* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
-    gemm_shape s = gemm_shape_of(dev, a);
+    gemm_shape s = gemm_shape_of(a);
     int64_t own = own_gemm_max_side(dev);
     if (s.m <= own || s.n <= own || s.k <= own)
         return ocl_gemm_own(dev, a);

@@ -99,6 +99,8 @@ static void read_device(cl_device_id id, const char *platform, int p, int d, be_
     device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     info->max_alloc_bytes = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+    if (info->max_alloc_bytes > OCL_MAX_BUFFER_BYTES)
+        info->max_alloc_bytes = OCL_MAX_BUFFER_BYTES;
     info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
     info->compute_units = (int)(device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint)) & 0xffffff);
     info->max_group_size = (int)(device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) & 0xffffff);
