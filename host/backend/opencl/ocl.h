@@ -2,10 +2,12 @@
  * list of kernels, and the calls that every ocl_<topic>.c uses. Only this
  * directory includes <CL/cl.h> and CLBlast.
  *
- *     return OCL_RUN(dev, K_fill, rows * ocl_vecs(cols), MAT(a->y), U32(rows), U32(cols), F32(a->value));
+ *     return OCL_RUN(dev, K_fill, ocl_items(y), BUF(y),
+ *                    ARGS(fill_args, .y = ocl_mat(y), .rows = (u32)y.rows, .cols = (u32)y.cols, .value = a->value));
  *
  * A launch gives a kernel, the number of work-items it needs (rounded up to
- * whole work-groups; kernels check the range) and the arguments in order.
+ * whole work-groups; kernels check the range), the buffers in order, and the
+ * kernel's struct of cl/args.h.
  * Only ocl_download, ocl_release, ocl_sync and ocl_close wait. */
 #ifndef BACKEND_OPENCL_OCL_H
 #define BACKEND_OPENCL_OCL_H
@@ -167,6 +169,7 @@ static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE
 /* The struct of a kernel, args.h: ARGS(fill_args, .rows = ..., .y = ocl_mat(y)). */
 #define ARGS(type, ...) ((ocl_arg){sizeof(type), OCL_STRUCT, {.structure = &(const type){__VA_ARGS__}}})
 #define BUF(m) ocl_buf((m).buf)
+#define SCRATCH_BUF(dev) ocl_mem((dev)->scratch)
 
 /* Where a matrix is in its buffer, and likewise what starts at float `at` of the scratch buffer. */
 static inline mat_args ocl_mat(be_mat m) {
