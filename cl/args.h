@@ -35,6 +35,9 @@ typedef struct act_args {
 #define TILE_ROWS 4       /* rows of the result that a work-item of a product holds in registers */
 #define RUN_ROWS 64       /* rows summed before they are added to a total, which bounds the rounding error */
 #define AGGREGATE_ROWS 64 /* rows that a work-group of `aggregate` sums before it multiplies them */
+#define COMBINE_VECS 4    /* float4 of a work-group that adds blocks, */
+#define COMBINE_RUNS 16   /* and runs of blocks that its work-items add at the same time */
+#define ROW_ITEMS 64      /* parts of a block of rows that a work-group sums */
 #define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
 
 #define GROUPS_PER_ITEM 1 /* groups of group normalisation whose sums over rows one work-item computes */
@@ -80,6 +83,115 @@ typedef struct row_normalise_args {
     u32 has_norm, by_sum, rows, cols;
 } row_normalise_args;
 
+/* ---- dense.cl ---- */
+
+/* One factor of a product: `count` rows of the left one or columns of the right one, each of k elements, which are
+ * neighbours in memory with `by_k`; else the elements of equal inner index are. */
+typedef struct factor_args {
+    mat_args at;
+    u32 count, by_k;
+} factor_args;
+
+/* A work-group computes 4 down x 4 across of the result: one work-item per 4 x 4 and part of the inner dimension. */
+typedef struct gemm_tiles_args {
+    mat_args c;
+    factor_args a, b;
+    u32 cols, k, k_block;           /* columns stored; inner dimension and length of a block of it */
+    u32 across, down, parts, depth; /* powers of two */
+    float alpha, beta;
+} gemm_tiles_args;
+
+typedef struct gemm_inner_args {
+    mat_args c, a, b;
+    u32 m, n, k;
+    float alpha, beta;
+} gemm_inner_args;
+
+typedef struct gemm_combine_args {
+    mat_args c;
+    u32 m, n, blocks;
+    float alpha, beta;
+} gemm_combine_args;
+
+#define GEMM_MAX_PARTS 8   /* parts of the inner dimension in a work-group of gemm_tiles */
+#define GEMM_MAX_GROUP 256 /* work-items of a work-group of gemm_tiles and gemm_inner */
+/* Floats of a tile of one factor, `lines` rows or columns of it; a pitch of 4 more spreads the banks. */
+#define GEMM_PITCH(lines) ((lines) + VEC)
+#define GEMM_PANEL(depth, lines) ((depth)*GEMM_PITCH(lines))
+#define INNER_RUNS 16 /* of the work-items of gemm_inner whose parts are added one after the other */
+
+/* ---- norm_blocks.cl ---- */
+
+/* Rows of n x d in blocks of block_rows. A work-group takes a block and `across` (a power of two) times VEC columns;
+ * its ROW_ITEMS parts are `across` wide and take every (ROW_ITEMS / across)-th row. */
+typedef struct rows_args {
+    u32 n, d, block_rows, across;
+} rows_args;
+
+typedef struct sum_blocks_args {
+    mat_args x;
+    rows_args rows;
+} sum_blocks_args;
+
+typedef struct stats_blocks_args {
+    mat_args x;
+    rows_args rows;
+} stats_blocks_args;
+
+typedef struct norm_sums_blocks_args {
+    mat_args go, x, mean;
+    rows_args rows;
+} norm_sums_blocks_args;
+
+/* Blocks that are added: p[b][i] from `at`, `stride` apart; those of the second output from `second` on. `readable`:
+ * entries of a block that may be read, at least the length of the result. */
+typedef struct blocks_args {
+    u32 at, stride, second, readable, aligned, count;
+} blocks_args;
+
+typedef struct sum_combine_args {
+    mat_args out, out2;
+    blocks_args p;
+    u32 len, add;
+} sum_combine_args;
+
+typedef struct stats_combine_args {
+    mat_args mean, var, rmean, rvar;
+    blocks_args p;
+    u32 running, width, n, block_rows;
+    float momentum;
+} stats_combine_args;
+
+/* ---- norm_batch.cl ---- */
+
+typedef struct batch_apply_args {
+    mat_args y, x, mean, var, gamma, beta;
+    u32 n, d;
+    float eps;
+    act_args act;
+} batch_apply_args;
+
+typedef struct batch_backward_args {
+    mat_args gx, ggamma, gbeta, go, x, mean, var, gamma, db, q;
+    u32 n, d;
+    float eps;
+} batch_backward_args;
+
+typedef struct pair_apply_args {
+    mat_args y, x, mean, var;
+    u32 n, d;
+    float eps;
+    act_args act;
+} pair_apply_args;
+
+typedef struct pair_backward_args {
+    mat_args gx, go, x, mean, var, db, q;
+    u32 n, d;
+    float eps;
+} pair_backward_args;
+
+#define PAIR_PARTS 64 /* of a sum over columns */
+
 /* ---- optim.cl ---- */
 
 typedef struct adam_args {
@@ -92,19 +204,13 @@ typedef struct adam_args {
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
 
-/* Per work-group of gemm_rows: op(b), k x n_pad. */
-#define WS_GEMM_ROWS(count, k, n_pad) ((count) * (k) * (n_pad))
-/* Per work-item of gemm_inner: its part of a tile, TILE_ROWS x vec. */
-#define WS_GEMM_INNER(count) (TILE_ROWS * (count)*VEC)
-/* Per block of gemm_blocks: a partial product, m x n. */
-#define WS_GEMM_BLOCKS(count, m, n) ((count) * (m) * (n))
+/* Per block of the inner dimension of gemm_tiles: a partial product, m x n_pad. */
+#define WS_GEMM_BLOCKS(count, m, n_pad) ((count) * (m) * (n_pad))
 /* Per work-group of aggregate: op(w), d x m_pad; the sums of AGGREGATE_ROWS rows, d each. */
 #define WS_AGGREGATE(count, d, m_pad) ((count) * (d) * ((m_pad) + AGGREGATE_ROWS))
 /* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d columns: two
  * rows, which are mean and centred sum of squares, or two sums. */
 #define WS_TWO_ROWS(count, d) (2 * (count) * (d))
-/* pair_scale: the scale, the sum of q. */
-#define WS_PAIR_SCALE 2
 /* Per work-group of group_assign: u of vec groups, transposed, d x vec; their c. */
 #define WS_GROUP_ASSIGN(count, d) ((count) * ((d) + 1) * VEC)
 /* Per work-item of group_stats_once: mean and centred sum of squares of each of its groups, vec each. */

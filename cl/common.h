@@ -160,4 +160,29 @@ HELPER void store_tile(float4 c0, float4 c1, float4 c2, float4 c3, __global floa
         store4(TILE_ROW(r), to, j, d);
 }
 
+/* ---- adding blocks (COMBINE_* in args.h) ---- */
+
+/* runs[i][c] = sum of p[b][j ..] over the blocks b of run i, `stride` floats apart, for float4 number c from column `j`
+ * of `len`; blocks ascending. Ends with a barrier. */
+HELPER void sum_runs(__local float4 *runs, __global const float *p, uint j, uint len, uint stride, uint aligned,
+                     uint blocks) {
+    uint per_run = CEIL_DIV(blocks, COMBINE_RUNS);
+    for (uint u = (uint)get_local_id(0); u < COMBINE_VECS * COMBINE_RUNS; u += (uint)get_local_size(0)) {
+        uint at = j + VEC * (u % COMBINE_VECS), b = u / COMBINE_VECS * per_run, end = min(blocks, b + per_run);
+        float4 sum = (float4)(0.0f);
+        for (; b < end && at < len; b++)
+            sum += load_row4(p + b * stride, at, len, aligned);
+        runs[u] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Sum of the runs of float4 number c, ascending. */
+HELPER float4 add_runs(__local const float4 *runs, uint c) {
+    float4 sum = (float4)(0.0f);
+    for (uint i = 0; i < COMBINE_RUNS; i++)
+        sum += runs[i * COMBINE_VECS + c];
+    return sum;
+}
+
 #endif

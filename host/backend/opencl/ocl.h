@@ -42,7 +42,8 @@ typedef struct ocl_timer { /* a profiling event to be read, and its operation */
 /* What launches choose by the kind of a device. The kernels are the same for all. */
 typedef struct ocl_traits {
     const char *name;
-    int group_size;            /* preferred work-group size */
+    int group_size;            /* preferred work-group size, */
+    int inner_group_size;      /* and of gemm_inner, which has few work-groups */
     int64_t max_workspaces;    /* work-groups of a launch in which each has its own workspace */
     int64_t own_gemm_max_side; /* shortest side up to which the own kernels compute a product, without tuning */
 } ocl_traits;
@@ -66,6 +67,10 @@ typedef struct ocl_device {
     bool pending;          /* commands enqueued since the last clFinish */
     cl_int deferred_error; /* of a clFinish in ocl_release, reported by the next call that returns a status */
     char reread[1 << 20];  /* second copy of a download, in chunks */
+    bool unified_memory;   /* shared with the host */
+    bool staging_tried;
+    cl_mem staging_buf; /* pinned memory for uploads, mapped at `staging`; NULL: none */
+    void *staging;
 
     cl_mem scratch; /* grow-only; owned by the running operation */
     size_t scratch_bytes;
@@ -118,12 +123,17 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
 void ocl_close(void *state);
 fathom_status ocl_alloc(void *state, void **handle, size_t bytes, const char *what);
 void ocl_release(void *state, void *handle);
-fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes);
-fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes);
 fathom_status ocl_sync(void *state);
 void ocl_count(void *state, be_counters *counters);
+fathom_status ocl_report_deferred(ocl_device *dev); /* an error found by ocl_release */
 /* Grows the scratch buffer to at least `bytes`; its contents are undefined. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes);
+
+/* ---- transfers (ocl_transfer.c) ---- */
+
+fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes);
+fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes);
+void ocl_release_staging(ocl_device *dev);
 
 /* ---- programs (ocl_program.c) ---- */
 
@@ -220,6 +230,28 @@ ocl_blocks ocl_split_workspaces(const ocl_device *dev, int64_t n, int64_t width)
  * from the `len` floats after. */
 fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,
                                  ocl_blocks blocks, bool add);
+
+/* Blocks for sum_blocks and its kin: enough to fill a device. Their partial rows start at the scratch buffer, padded to
+ * VEC. */
+ocl_blocks ocl_split_rows(int64_t n, int64_t width);
+rows_args ocl_rows(be_mat x, ocl_blocks blocks);
+int64_t ocl_row_items(const ocl_device *dev, ocl_kernel kernel, rows_args rows, ocl_blocks blocks); /* ocl_require */
+#define OCL_ROWS_LOCAL(values) ocl_local((size_t)((values)*ROW_ITEMS) * sizeof(cl_float4))
+blocks_args ocl_padded_blocks(int64_t rows, int64_t cols, ocl_blocks blocks);
+fathom_status ocl_combine_padded(ocl_device *dev, be_mat out, be_mat out2, ocl_blocks blocks, bool add);
+
+typedef struct ocl_stats {
+    be_mat mean, var, rmean, rvar; /* the last two may be absent */
+    float momentum;
+} ocl_stats;
+/* Statistics of n rows from those of blocks (stats_combine). */
+fathom_status ocl_combine_stats(ocl_device *dev, const ocl_stats *s, blocks_args p, int64_t n, ocl_blocks blocks);
+
+/* A kernel that adds blocks of `vecs` float4 (sum_runs in common.h): local memory, work-items; needs ocl_require. */
+#define OCL_COMBINE_LOCAL ocl_local((size_t)(COMBINE_VECS * COMBINE_RUNS) * sizeof(cl_float4))
+static inline int64_t ocl_combine_items(const ocl_device *dev, ocl_kernel kernel, int64_t vecs) {
+    return CEIL_DIV(vecs, COMBINE_VECS) * (int64_t)dev->group_size[kernel];
+}
 
 /* ---- operations ---- */
 

@@ -55,9 +55,13 @@ fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, width))));
     TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->s), MAT(a->h), U32(n), U32(d),
                 U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_stats_combine, ocl_vecs(width), VECTOR(a->mean), VECTOR(a->var), VECTOR(a->rmean),
-                   VECTOR(a->rvar), U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(width), U32(n), U32(blocks.count),
-                   U32(blocks.rows), F32(a->momentum));
+    ocl_stats stats = {a->mean, a->var, a->rmean, a->rvar, a->momentum};
+    blocks_args p = {.stride = (u32)WS_TWO_ROWS(1, width),
+                     .second = (u32)width,
+                     .readable = (u32)width,
+                     .aligned = width % VEC == 0,
+                     .count = (u32)blocks.count};
+    return ocl_combine_stats(dev, &stats, p, n, blocks);
 }
 
 /* y = act(h + lambda sum_g (gamma_g (t_g - mean_g) r_g + beta_g)). */

@@ -75,9 +75,12 @@ fathom_status ocl_row_normalise(ocl_device *dev, const be_row_normalise_args *a)
 
 /* s += sum_v x_v. */
 fathom_status ocl_col_sum(ocl_device *dev, const be_col_sum_args *a) {
-    ocl_blocks blocks = ocl_split(a->x.rows, a->x.cols);
-    TRY(ocl_scratch(dev, be_floats(blocks.count * a->x.cols)));
-    TRY(OCL_RUN(dev, K_sum_blocks, blocks.count * ocl_vecs(a->x.cols), SCRATCH(dev, 0), MAT(a->x), U32(a->x.rows),
-                U32(a->x.cols), U32(blocks.count), U32(blocks.rows)));
-    return ocl_combine_blocks(dev, a->s, (be_mat){0}, 0, a->x.cols, blocks, true);
+    int64_t width = PADDED(a->x.cols, VEC);
+    ocl_blocks blocks = ocl_split_rows(a->x.rows, width);
+    rows_args rows = ocl_rows(a->x, blocks);
+    TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
+    TRY(ocl_require(dev, K_sum_blocks));
+    TRY(OCL_RUN(dev, K_sum_blocks, ocl_row_items(dev, K_sum_blocks, rows, blocks), SCRATCH_BUF(dev), BUF(a->x),
+                OCL_ROWS_LOCAL(1), ARGS(sum_blocks_args, .x = ocl_mat(a->x), .rows = rows)));
+    return ocl_combine_padded(dev, a->s, (be_mat){0}, blocks, true);
 }

@@ -149,10 +149,18 @@ out:
     return status;
 }
 
+/* Products hold a tile of the result and its parts in local memory, gemm_inner many work-items per small result. */
+static size_t preferred_group_size(const ocl_device *dev, ocl_kernel kernel) {
+    size_t size = (size_t)(kernel == K_gemm_inner ? dev->traits->inner_group_size : dev->traits->group_size);
+    if (dev->tuning.group > 0)
+        size = (size_t)dev->tuning.group;
+    bool product = kernel == K_gemm_inner || kernel == K_gemm_tiles;
+    return product && size > GEMM_MAX_GROUP ? GEMM_MAX_GROUP : size;
+}
+
 /* A power of two: reductions halve the work-group. */
 static fathom_status choose_group_size(ocl_device *dev, ocl_kernel kernel) {
-    size_t max_size = 0, preferred = (size_t)dev->traits->group_size;
-    size_t group_size = dev->tuning.group > 0 ? (size_t)dev->tuning.group : preferred;
+    size_t max_size = 0, group_size = preferred_group_size(dev, kernel);
     CL_TRY(dev, "clGetKernelWorkGroupInfo", kernels[kernel].name,
            clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_size, &max_size,
                                     NULL));
