@@ -79,6 +79,8 @@ static void read_identity(cl_device_id id, be_info *info) {
     ocl_host->free(extensions);
 }
 
+/* `auto` takes no OpenCL on a CPU: the native back end is faster there. So a device that is a CPU among other things is
+ * one (simulators), and an accelerator in the host's memory too (Intel's FPGA emulation). */
 static be_kind kind_of(cl_device_id id) {
     cl_device_type type = 0;
     cl_bool unified = CL_FALSE;
@@ -86,9 +88,11 @@ static be_kind kind_of(cl_device_id id) {
         return BE_ACCELERATOR;
     if (clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) != CL_SUCCESS)
         unified = CL_FALSE;
+    if (type & CL_DEVICE_TYPE_CPU)
+        return BE_OPENCL_CPU;
     if (type & CL_DEVICE_TYPE_GPU)
         return unified ? BE_GPU_INTEGRATED : BE_GPU_DISCRETE;
-    return type & CL_DEVICE_TYPE_CPU ? BE_OPENCL_CPU : BE_ACCELERATOR;
+    return unified ? BE_OPENCL_CPU : BE_ACCELERATOR;
 }
 
 static void read_device(cl_device_id id, const char *platform, int p, int d, be_info *info) {
