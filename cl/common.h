@@ -180,6 +180,7 @@ HELPER void sum_runs(__local float4 *runs, __global const float *p, uint j, uint
 /* Sum of the runs of float4 number c, ascending. */
 HELPER float4 add_runs(__local const float4 *runs, uint c) {
     float4 sum = (float4)(0.0f);
+#pragma unroll 4 /* unrolled whole, the loads take too many registers */
     for (uint i = 0; i < COMBINE_RUNS; i++)
         sum += runs[i * COMBINE_VECS + c];
     return sum;
