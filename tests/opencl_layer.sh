@@ -69,7 +69,7 @@ PLANS
 # --- a device with memory of its own: 6 MB of features go through pinned memory in pieces, and give the same results
 expect_exit 0 "$FATHOM" data make rmat --nodes 4000 --edges 8000 --features 400 --density 1 --classes 3 --seed 7 -o dense.npz
 features=(train --device opencl:0 --data dense.npz --layers 2 --hidden 4 --epochs 1 --norm none --no-tune --json)
-results() { field "[d[k] for k in ('test_accuracy', 'loss')]" out; }
+results() { field "[d['result'][k] for k in ('test_accuracy', 'loss')]" out; }
 expect_exit 0 "$FATHOM" "${features[@]}"
 shared=$(results)
 [ "$(value 'calls clEnqueueMapBuffer')" -gt 0 ] || fail "uploads are not mapped"
