@@ -35,7 +35,7 @@ static bool is_tuned(const be_options *open, const be_info *info) {
     be_tuning tuning = {0};
     if (open->tuned)
         open->tuned(open->user, &tuning, info);
-    return tuning.group || tuning.columns || tuning.own_gemm;
+    return tuning.group || tuning.own_gemm;
 }
 
 /* A device that does not open is left out; the failure is returned only when none opens. */

@@ -32,10 +32,9 @@ int tune_own_widths(const double *own_s, const double *clblast_s, int count);
 
 /* ---- measuring (tune_measure.c) ---- */
 
-enum { TUNE_GROUPS = 6, TUNE_COLUMNS = 2, TUNE_WIDTHS = 5 };
-extern const int tune_groups[TUNE_GROUPS];   /* work-group sizes; 0 is the back end's own choice */
-extern const int tune_columns[TUNE_COLUMNS]; /* columns of a row per work-item */
-extern const int tune_widths[TUNE_WIDTHS];   /* layer widths whose product is timed with both kernels */
+enum { TUNE_GROUPS = 6, TUNE_WIDTHS = 5 };
+extern const int tune_groups[TUNE_GROUPS]; /* work-group sizes; 0 is the back end's own choice */
+extern const int tune_widths[TUNE_WIDTHS]; /* layer widths whose product is timed with both kernels */
 #define TUNE_ALWAYS_OWN (1 << 20)
 
 struct tune_job {
@@ -49,7 +48,6 @@ struct tune_job {
 struct tune_result {
     be_tuning tuning;
     double group_s[TUNE_GROUPS]; /* 0: the device does not allow this size */
-    double columns_s[TUNE_COLUMNS];
     double own_s[TUNE_WIDTHS], clblast_s[TUNE_WIDTHS];
 };
 

@@ -16,7 +16,6 @@
 #define RECORD_PATH_MAX (CACHE_PATH_MAX + 40)
 #define RECORD_MAX 65536
 #define GROUP_MAX 1024
-#define COLUMNS_MAX 16
 #define OWN_GEMM_MAX (1 << 30)
 
 static void device_digest(char hex[65], const be_info *info) {
@@ -56,7 +55,6 @@ static bool has_text(const cJSON *tree, const char *key, const char *text) {
 static bool read_record(be_tuning *tuning, const cJSON *tree, const be_info *info) {
     return has_text(tree, "device", info->name) && has_text(tree, "driver", info->driver) &&
            has_text(tree, "version", fathom_version()) && read_number(&tuning->group, tree, "group", GROUP_MAX) &&
-           read_number(&tuning->columns, tree, "columns", COLUMNS_MAX) &&
            read_number(&tuning->own_gemm, tree, "own_gemm", OWN_GEMM_MAX);
 }
 
@@ -72,7 +70,6 @@ void tune_find(void *user, be_tuning *tuning, const be_info *info) {
     if (file_load(&bytes, &count, path, RECORD_MAX) == FATHOM_OK &&
         json_parse(&tree, (const char *)bytes, count, path) == FATHOM_OK && read_record(&read, tree, info)) {
         tuning->group = read.group & (read.group - 1) ? 0 : read.group;
-        tuning->columns = read.columns == 4 || read.columns == 16 ? read.columns : 0;
         tuning->own_gemm = read.own_gemm;
     } else if (log) {
         progress_report(log->message, "note: %s is not a tuning record of this device and is ignored; run fathom tune",
@@ -106,7 +103,6 @@ fathom_status tune_keep(char **path, const be_tuning *tuning, const be_info *inf
     json_text(doc, "driver", info->driver);
     json_text(doc, "version", fathom_version());
     json_int(doc, "group", tuning->group);
-    json_int(doc, "columns", tuning->columns);
     json_int(doc, "own_gemm", tuning->own_gemm);
     TRY_OUT(json_print(doc, &text));
     TRY_OUT(file_replace_private(name, &(file_piece){text, strlen(text)}, 1));

@@ -1,4 +1,4 @@
-/* tune_measure.c - measures a device with each choice of columns, work-group size and product kernel. */
+/* tune_measure.c - measures a device with each choice of work-group size and product kernel. */
 #include <stdio.h>
 
 #include "bench/bench.h"
@@ -6,7 +6,6 @@
 #include "selftest/cases.h"
 
 const int tune_groups[TUNE_GROUPS] = {0, 16, 32, 64, 128, 256};
-const int tune_columns[TUNE_COLUMNS] = {4, 16};
 const int tune_widths[TUNE_WIDTHS] = {16, 32, 64, 128, 256};
 
 /* Median seconds of all steps together. */
@@ -35,19 +34,6 @@ static fathom_status time_tuning(double *seconds, const struct tune_job *job, be
     return status;
 }
 
-/* Within noise the back end's own choice (0) stays. */
-static fathom_status choose_columns(struct tune_result *result, const struct tune_job *job) {
-    for (int i = 0; i < TUNE_COLUMNS; i++) {
-        progress_report(job->progress, "%s: %d columns per work-item", job->list->info[job->row].selector,
-                        tune_columns[i]);
-        TRY(time_tuning(&result->columns_s[i], job, (be_tuning){.columns = tune_columns[i]}));
-    }
-    for (int i = 0; i < TUNE_COLUMNS; i++)
-        if (tune_faster(result->columns_s[i], result->columns_s[TUNE_COLUMNS - 1 - i]))
-            result->tuning.columns = tune_columns[i];
-    return FATHOM_OK;
-}
-
 const char *tune_group_text(char text[TUNE_GROUP_TEXT], int group) {
     if (group == 0)
         return "as usual";
@@ -64,8 +50,7 @@ static fathom_status choose_group(struct tune_result *result, const struct tune_
         if (info->max_group_size > 0 && tune_groups[i] > info->max_group_size)
             continue;
         progress_report(job->progress, "%s: work-groups %s", info->selector, tune_group_text(size, tune_groups[i]));
-        TRY(time_tuning(&result->group_s[i], job,
-                        (be_tuning){.group = tune_groups[i], .columns = result->tuning.columns}));
+        TRY(time_tuning(&result->group_s[i], job, (be_tuning){.group = tune_groups[i]}));
     }
     for (int i = 1; i < TUNE_GROUPS; i++)
         if (result->group_s[i] > 0 && tune_faster(result->group_s[i], result->group_s[0]) &&
@@ -109,7 +94,6 @@ out:
 
 fathom_status tune_measure(struct tune_result *result, const struct tune_job *job) {
     *result = (struct tune_result){0};
-    TRY(choose_columns(result, job));
     TRY(choose_group(result, job));
     TRY(choose_gemm(result, job));
     progress_clear(job->progress);
@@ -121,8 +105,7 @@ void tune_to_json(struct json *doc, const be_info *info, const struct tune_resul
     json_text(doc, "word", info->selector);
     json_text(doc, "name", info->name);
     json_text(doc, "driver", info->driver);
-    json_int(doc, "group", result->tuning.group);     /* 0: the back end's own choice */
-    json_int(doc, "columns", result->tuning.columns); /* likewise */
+    json_int(doc, "group", result->tuning.group); /* 0: the back end's own choice */
     json_int(doc, "own_gemm", result->tuning.own_gemm);
     json_open_array(doc, "groups");
     for (int i = 0; i < TUNE_GROUPS; i++) {

@@ -1,10 +1,21 @@
-/* args.h - what a kernel and its launcher share: the struct passed by value, tile sizes, workspace sizes and the range
- * of statistics. Valid in C and in OpenCL C; fields are 32 bits wide, so that both languages lay the struct out alike.
+/* args.h - what a kernel and its launcher share: the structs passed by value, tile sizes, workspace sizes and the range
+ * of statistics. Valid in C and in OpenCL C; fields are 32 bits wide, so that both languages lay the structs out alike.
  */
 #ifndef ARGS_H
 #define ARGS_H
 
 #include "philox.h"
+
+/* A kernel takes its buffers, then one struct NAME_args by value. Fields of `act_args` and of these structs are 32 bits
+ * wide. Every element of a buffer has an index below 2^32: the host reports no larger limit for one allocation
+ * (OCL_MAX_BUFFER_BYTES), so that kernels compute indices in 32 bits. */
+typedef philox_u32 u32;
+
+/* A matrix in its buffer: index of the first element, elements from row to row. A vector uses `off` alone. `aligned`:
+ * both are multiples of 4, so that a row is read as aligned float4. */
+typedef struct mat_args {
+    u32 off, ld, aligned;
+} mat_args;
 
 /* relu, then dropout of element e: its random bits below `threshold` give 0, else x * scale. */
 typedef struct act_args {
@@ -19,55 +30,202 @@ typedef struct act_args {
 #define CEIL_DIV(n, size) (((n) + (size)-1) / (size))
 #define PADDED(n, size) (CEIL_DIV(n, size) * (size)) /* n rounded up to a multiple */
 
-#define VEC_GPU 4  /* columns per work-item on GPUs: neighbouring work-items read neighbouring columns */
-#define VEC_CPU 16 /* on CPUs, where they fill a vector register */
+#define VEC 4 /* columns of a row per work-item: neighbouring work-items read neighbouring columns */
 
 #define TILE_ROWS 4       /* rows of the result that a work-item of a product holds in registers */
 #define RUN_ROWS 64       /* rows summed before they are added to a total, which bounds the rounding error */
 #define AGGREGATE_ROWS 64 /* rows that a work-group of `aggregate` sums before it multiplies them */
+#define COMBINE_VECS 4    /* float4 of a work-group that adds blocks, */
+#define COMBINE_RUNS 16   /* and runs of blocks that its work-items add at the same time */
+#define ROW_ITEMS 64      /* parts of a block of rows that a work-group sums */
 #define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
 
-/* Groups of group normalisation whose sums over rows one work-item computes. A CPU then reads a row once for all of
- * them and hides the latency of one sum behind the others; a GPU has other work-items for that, and fewer registers. */
-#define GROUPS_PER_ITEM_FOR(vec) ((vec) == VEC_CPU ? 5 : 1)
+#define GROUPS_PER_ITEM 1 /* groups of group normalisation whose sums over rows one work-item computes */
 
 /* Values of be_fold; the launcher asserts that they are equal. */
 #define FOLD_EUCLID 0
 #define FOLD_SQUARED 1
 #define FOLD_GAUSS 2
 
+/* ---- pointwise.cl ---- */
+
+typedef struct fill_args {
+    mat_args y;
+    u32 rows, cols;
+    float value;
+} fill_args;
+
+typedef struct axpby_args {
+    mat_args y, x, z;
+    u32 has_z, rows, cols;
+    float a, b;
+} axpby_args;
+
+typedef struct activate_args {
+    mat_args y, x;
+    u32 rows, cols;
+    act_args act;
+} activate_args;
+
+typedef struct activate_backward_args {
+    mat_args gx, gy, y;
+    u32 rows, cols;
+    float scale;
+} activate_backward_args;
+
+typedef struct bias_add_args {
+    mat_args y, x, b;
+    u32 rows, cols;
+} bias_add_args;
+
+typedef struct row_normalise_args {
+    mat_args y, norm, x;
+    u32 has_norm, by_sum, rows, cols;
+} row_normalise_args;
+
+/* ---- dense.cl ---- */
+
+/* One factor of a product: `count` rows of the left one or columns of the right one, each of k elements, which are
+ * neighbours in memory with `by_k`; else the elements of equal inner index are. */
+typedef struct factor_args {
+    mat_args at;
+    u32 count, by_k;
+} factor_args;
+
+/* A work-group computes 4 down x 4 across of the result: one work-item per 4 x 4 and part of the inner dimension. */
+typedef struct gemm_tiles_args {
+    mat_args c;
+    factor_args a, b;
+    u32 cols, k, k_block;           /* columns stored; inner dimension and length of a block of it */
+    u32 across, down, parts, depth; /* powers of two */
+    float alpha, beta;
+} gemm_tiles_args;
+
+typedef struct gemm_inner_args {
+    mat_args c, a, b;
+    u32 m, n, k;
+    float alpha, beta;
+} gemm_inner_args;
+
+typedef struct gemm_combine_args {
+    mat_args c;
+    u32 m, n, blocks;
+    float alpha, beta;
+} gemm_combine_args;
+
+#define GEMM_MAX_PARTS 8   /* parts of the inner dimension in a work-group of gemm_tiles */
+#define GEMM_MAX_GROUP 256 /* work-items of a work-group of gemm_tiles and gemm_inner */
+/* Floats of a tile of one factor, `lines` rows or columns of it; a pitch of 4 more spreads the banks. */
+#define GEMM_PITCH(lines) ((lines) + VEC)
+#define GEMM_PANEL(depth, lines) ((depth)*GEMM_PITCH(lines))
+#define INNER_RUNS 16 /* of the work-items of gemm_inner whose parts are added one after the other */
+
+/* ---- norm_blocks.cl ---- */
+
+/* Rows of n x d in blocks of block_rows. A work-group takes a block and `across` (a power of two) times VEC columns;
+ * its ROW_ITEMS parts are `across` wide and take every (ROW_ITEMS / across)-th row. */
+typedef struct rows_args {
+    u32 n, d, block_rows, across;
+} rows_args;
+
+typedef struct sum_blocks_args {
+    mat_args x;
+    rows_args rows;
+} sum_blocks_args;
+
+typedef struct stats_blocks_args {
+    mat_args x;
+    rows_args rows;
+} stats_blocks_args;
+
+typedef struct norm_sums_blocks_args {
+    mat_args go, x, mean;
+    rows_args rows;
+} norm_sums_blocks_args;
+
+/* Blocks that are added: p[b][i] from `at`, `stride` apart; those of the second output from `second` on. `readable`:
+ * entries of a block that may be read, at least the length of the result. */
+typedef struct blocks_args {
+    u32 at, stride, second, readable, aligned, count;
+} blocks_args;
+
+typedef struct sum_combine_args {
+    mat_args out, out2;
+    blocks_args p;
+    u32 len, add;
+} sum_combine_args;
+
+typedef struct stats_combine_args {
+    mat_args mean, var, rmean, rvar;
+    blocks_args p;
+    u32 running, width, n, block_rows;
+    float momentum;
+} stats_combine_args;
+
+/* ---- norm_batch.cl ---- */
+
+typedef struct batch_apply_args {
+    mat_args y, x, mean, var, gamma, beta;
+    u32 n, d;
+    float eps;
+    act_args act;
+} batch_apply_args;
+
+typedef struct batch_backward_args {
+    mat_args gx, ggamma, gbeta, go, x, mean, var, gamma, db, q;
+    u32 n, d;
+    float eps;
+} batch_backward_args;
+
+typedef struct pair_apply_args {
+    mat_args y, x, mean, var;
+    u32 n, d;
+    float eps;
+    act_args act;
+} pair_apply_args;
+
+typedef struct pair_backward_args {
+    mat_args gx, go, x, mean, var, db, q;
+    u32 n, d;
+    float eps;
+} pair_backward_args;
+
+#define PAIR_PARTS 64 /* of a sum over columns */
+
+/* ---- optim.cl ---- */
+
+typedef struct adam_args {
+    mat_args w, m, v, g;
+    u32 len;
+    float lr, beta1, beta2, eps, decay, correct1, correct2;
+} adam_args;
+
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
- * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d, vec), and so on, with 0 as padding. */
+ * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
 
-/* Per work-group of gemm_rows: op(b), k x n_pad. */
-#define WS_GEMM_ROWS(count, k, n_pad) ((count) * (k) * (n_pad))
-/* Per work-item of gemm_inner: its part of a tile, TILE_ROWS x vec. */
-#define WS_GEMM_INNER(count, vec) (TILE_ROWS * (count) * (vec))
-/* Per block of gemm_blocks: a partial product, m x n. */
-#define WS_GEMM_BLOCKS(count, m, n) ((count) * (m) * (n))
+/* Per block of the inner dimension of gemm_tiles: a partial product, m x n_pad. */
+#define WS_GEMM_BLOCKS(count, m, n_pad) ((count) * (m) * (n_pad))
 /* Per work-group of aggregate: op(w), d x m_pad; the sums of AGGREGATE_ROWS rows, d each. */
 #define WS_AGGREGATE(count, d, m_pad) ((count) * (d) * ((m_pad) + AGGREGATE_ROWS))
 /* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d columns: two
  * rows, which are mean and centred sum of squares, or two sums. */
 #define WS_TWO_ROWS(count, d) (2 * (count) * (d))
-/* pair_scale: the scale, the sum of q. */
-#define WS_PAIR_SCALE 2
 /* Per work-group of group_assign: u of vec groups, transposed, d x vec; their c. */
-#define WS_GROUP_ASSIGN(count, d, vec) ((count) * ((d) + 1) * (vec))
+#define WS_GROUP_ASSIGN(count, d) ((count) * ((d) + 1) * VEC)
 /* Per work-item of group_stats_once: mean and centred sum of squares of each of its groups, vec each. */
-#define WS_GROUP_STATS(count, vec) (2 * (count)*GROUPS_PER_ITEM_FOR(vec) * (vec))
+#define WS_GROUP_STATS(count) (2 * (count)*GROUPS_PER_ITEM * VEC)
 /* Per work-group of group_apply: A, G x d_pad; b, d_pad. */
 #define WS_GROUP_APPLY(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
 /* Per work-item of group_sums_once: q of each of its groups, then db, vec each. */
-#define WS_GROUP_SUMS(count, vec) ((count) * (GROUPS_PER_ITEM_FOR(vec) + 1) * (vec))
+#define WS_GROUP_SUMS(count) ((count) * (GROUPS_PER_ITEM + 1) * VEC)
 /* Per block of group_sums_blocks: q, G x d; db, d. */
 #define WS_GROUP_SUMS_BLOCKS(count, groups, d) ((count) * ((groups) + 1) * (d))
 /* Per work-group of `size` work-items of group_backward_rows: A, E, mean, u of each group, 4 G x d_pad; db / n, d_pad;
  * then on GPUs ds (later gz) and s per work-item, 2 size x G_pad, and the sum of gz, G_pad; on CPUs A, E, mean
  * transposed, 3 d x G_pad, and the sum of gz per work-item, size x G_pad. groups, d and size have 64 bits. */
-#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size, vec) \
-    ((count) * ((4 * (groups) + 1) * (d_pad) + ((vec) == VEC_CPU ? 3 * (d) + (size) : 2 * (size) + 1) * (groups_pad)))
+#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size) \
+    ((count) * ((4 * (groups) + 1) * (d_pad) + (2 * (size) + 1) * (groups_pad)))
 
 /* ---- statistics ---- */
 

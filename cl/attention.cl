@@ -13,14 +13,14 @@ __kernel void gat_scores(__global float *s, long so, __global float *t, long to,
     if (v >= n)
         return;
     __global const float *row = z + zo + (long)v * zld;
-    vecf src = (vecf)(0.0f), dst = src;
+    float4 src = (float4)(0.0f), dst = src;
     for (uint j = 0; j < d; j += VEC) {
-        vecf x = load_vec(row, j, d);
-        src = fma(x, load_vec(a_src + aso, j, d), src);
-        dst = fma(x, load_vec(a_dst + ado, j, d), dst);
+        float4 x = load4(row, j, d);
+        src = fma(x, load4(a_src + aso, j, d), src);
+        dst = fma(x, load4(a_dst + ado, j, d), dst);
     }
-    s[so + (long)v] = sum_vec(src);
-    t[to + (long)v] = sum_vec(dst);
+    s[so + (long)v] = sum4(src);
+    t[to + (long)v] = sum4(dst);
 }
 
 /* Computes: alpha[id] = softmax over row v of leakyrelu(s_u + t_v), with the row maximum subtracted.
@@ -43,7 +43,7 @@ __kernel void gat_softmax(__global float *alpha, long ao, __global const long *i
     }
     for (long e = begin; e < end; e++) {
         long id = has_eids ? eids[eo + e] : e;
-        float p = exp_scalar(alpha[ao + id] - max_score);
+        float p = exp(alpha[ao + id] - max_score);
         alpha[ao + id] = p;
         sum += p;
     }
@@ -74,10 +74,10 @@ __kernel void gat_backward_edges(__global float *ge, long geo, __global float *g
     for (long e = begin; e < end; e++) {
         long id = has_eids ? eids[eo + e] : e;
         __global const float *row = z + zo + (long)indices[io + e] * zld;
-        vecf sums = (vecf)(0.0f);
+        float4 sums = (float4)(0.0f);
         for (uint j = 0; j < d; j += VEC)
-            sums = fma(load_vec(g, j, d), load_vec(row, j, d), sums);
-        float q = sum_vec(sums);
+            sums = fma(load4(g, j, d), load4(row, j, d), sums);
+        float q = sum4(sums);
         if (has_dropped) /* no branch: it would mispredict half the time */
             q *= scale * (float)(alpha_dropped[ado + id] != 0.0f);
         ge[geo + id] = q;
@@ -122,9 +122,9 @@ __kernel void gat_backward_rows(__global float *gz, long gzo, long gzld, __globa
         return;
     uint j = VEC * (uint)(i - v * vecs);
     __global float *row = gz + gzo + (long)v * gzld;
-    vecf sum = load_vec(row, j, d) + gs[gso + (long)v] * load_vec(a_src + aso, j, d) +
-               gt[gto + (long)v] * load_vec(a_dst + ado, j, d);
-    store_vec(sum, row, j, d);
+    float4 sum =
+        load4(row, j, d) + gs[gso + (long)v] * load4(a_src + aso, j, d) + gt[gto + (long)v] * load4(a_dst + ado, j, d);
+    store4(sum, row, j, d);
 }
 
 /* Computes: p[b][0][j] = sum_v gs_v z_vj and p[b][1][j] = sum_v gt_v z_vj over block b of block_rows rows.
@@ -140,12 +140,12 @@ __kernel void gat_backward_blocks(__global float *p, long po, __global const flo
         return;
     uint j = VEC * (uint)(i - b * vecs);
     ulong end = min((ulong)n, (b + 1) * block_rows);
-    vecf src = (vecf)(0.0f), dst = src;
+    float4 src = (float4)(0.0f), dst = src;
     for (ulong v = b * block_rows; v < end; v++) {
-        vecf x = load_vec(z + zo + (long)v * zld, j, d);
-        src = fma((vecf)(gs[gso + (long)v]), x, src);
-        dst = fma((vecf)(gt[gto + (long)v]), x, dst);
+        float4 x = load4(z + zo + (long)v * zld, j, d);
+        src = fma((float4)(gs[gso + (long)v]), x, src);
+        dst = fma((float4)(gt[gto + (long)v]), x, dst);
     }
-    store_vec(src, p + po + (long)WS_TWO_ROWS(b, d), j, d);
-    store_vec(dst, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
+    store4(src, p + po + (long)WS_TWO_ROWS(b, d), j, d);
+    store4(dst, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
 }

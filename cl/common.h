@@ -94,161 +94,42 @@ HELPER void store4(float4 v, __global float *row, uint j, uint d) {
         row[j + 2] = v.z;
 }
 
+/* The same for a row of a matrix: one 16-byte access where rows are aligned (mat_args). A compiler splits vload4 of a
+ * pointer that is only known to be aligned to 4 bytes. */
+HELPER float4 load_row4(__global const float *row, uint j, uint d, uint aligned) {
+    return aligned && j + 4 <= d ? *(__global const float4 *)(row + j) : load4(row, j, d);
+}
+
+HELPER void store_row4(float4 v, __global float *row, uint j, uint d, uint aligned) {
+    if (aligned && j + 4 <= d)
+        *(__global float4 *)(row + j) = v;
+    else
+        store4(v, row, j, d);
+}
+
 HELPER float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
 HELPER float max4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
 
-/* VEC: columns of a row per work-item (VEC_GPU or VEC_CPU of args.h, set by the host). `vecf` is the vector type,
- * LANES is 0, 1, 2 .. VEC - 1. For a vector of columns from j of a row of d columns:
- *   load_vec, store_vec   columns past the end are 0, or are not stored
- *   load_vec_masked       as load_vec, but may read past the end of the row up to `stop`
- *   LOAD, STORE           a full vector
- *   act_vec, exp_vec      elementwise; exp_scalar is exp_vec of one number
- *   sum_vec, max_vec      over the lanes */
-#if VEC == VEC_GPU
-typedef float4 vecf;
-#define LANES (int4)(0, 1, 2, 3)
-#define LOAD(p) vload4(0, p)
-#define STORE(v, p) vstore4(v, 0, p)
-#define load_vec load4
-#define load_vec_masked(row, j, d, stop) load4(row, j, d)
-#define store_vec store4
-#define act_vec act4
-#define sum_vec sum4
-#define max_vec max4
-#define exp_vec(x) exp(x)
-#define exp_scalar(x) exp(x)
-#elif VEC == VEC_CPU
-typedef float16 vecf;
-#define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define LOAD(p) vload16(0, p)
-#define STORE(v, p) vstore16(v, 0, p)
-
-HELPER float8 load8(__global const float *row, uint j, uint d) {
-    if (j + 8 <= d)
-        return vload8(0, row + j);
-    return (float8)(load4(row, j, d), j + 4 < d ? load4(row, j + 4, d) : (float4)(0.0f));
-}
-
-HELPER vecf load_tail(__global const float *row, uint j, uint d) {
-    return (vecf)(load8(row, j, d), j + 8 < d ? load8(row, j + 8, d) : (float8)(0.0f));
-}
-
-HELPER vecf load_vec(__global const float *row, uint j, uint d) {
-    if (j + 16 <= d)
-        return vload16(0, row + j);
-    return load_tail(row, j, d);
-}
-
-/* As load_vec, for a matrix that is not written concurrently and ends at `stop`: a full load that overlaps the next
- * row, then a mask, which is cheaper than loading the tail by parts. */
-HELPER vecf load_vec_masked(__global const float *row, uint j, uint d, __global const float *stop) {
-    if (j + 16 <= d)
-        return vload16(0, row + j);
-    if (j + 8 >= d && row + j + 8 <= stop) /* 16 floats would span two cache lines */
-        return (vecf)(select(vload8(0, row + j), (float8)(0.0f), LANES.lo >= (int)(d - j)), (float8)(0.0f));
-    if (row + j + 16 <= stop)
-        return select(vload16(0, row + j), (vecf)(0.0f), LANES >= (int)(d - j));
-    return load_tail(row, j, d);
-}
-
-HELPER void store8(float8 v, __global float *row, uint j, uint d) {
-    if (j + 8 <= d) {
-        vstore8(v, 0, row + j);
-        return;
-    }
-    store4(v.lo, row, j, d);
-    if (j + 4 < d)
-        store4(v.hi, row, j + 4, d);
-}
-
-HELPER void store_tail(vecf v, __global float *row, uint j, uint d) {
-    store8(v.lo, row, j, d);
-    if (j + 8 < d)
-        store8(v.hi, row, j + 8, d);
-}
-
-HELPER void store_vec(vecf v, __global float *row, uint j, uint d) {
-    if (j + 16 <= d)
-        vstore16(v, 0, row + j);
-    else
-        store_tail(v, row, j, d);
-}
-
-/* Random bits of four consecutive blocks of a mask. */
-HELPER uint16 drop_bits_vec(act_args a, ulong block) {
-    uint4 c0 = (uint)block + (uint4)(0, 1, 2, 3), c1 = a.layer, c2 = a.epoch, c3 = a.stream;
-    uint k0 = a.key0, k1 = a.key1;
-    for (int round = 0; round < 10; round++) {
-        ulong4 p0 = convert_ulong4(c0) * 0xD2511F53u, p1 = convert_ulong4(c2) * 0xCD9E8D57u;
-        c0 = convert_uint4(p1 >> 32) ^ c1 ^ k0;
-        c2 = convert_uint4(p0 >> 32) ^ c3 ^ k1;
-        c1 = convert_uint4(p1);
-        c3 = convert_uint4(p0);
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    return (uint16)(c0.x, c1.x, c2.x, c3.x, c0.y, c1.y, c2.y, c3.y, c0.z, c1.z, c2.z, c3.z, c0.w, c1.w, c2.w, c3.w);
-}
-
-HELPER vecf act_vec(vecf x, ulong i, act_args a) {
-    if (a.relu)
-        x = select(x, (vecf)(0.0f), x < 0.0f);
-    if (!a.drop)
-        return x;
-    if ((i & 3) == 0)
-        return select(x * a.scale, (vecf)(0.0f), drop_bits_vec(a, i >> 2) < a.threshold);
-    a.relu = 0;
-    return (vecf)(act4(x.lo.lo, i, a), act4(x.lo.hi, i + 4, a), act4(x.hi.lo, i + 8, a), act4(x.hi.hi, i + 12, a));
-}
-
-HELPER float sum_vec(vecf v) {
-    float8 half_sum = v.lo + v.hi;
-    return sum4(half_sum.lo + half_sum.hi);
-}
-
-HELPER float max_vec(vecf v) {
-    float8 half_most = max(v.lo, v.hi);
-    return max4(max(half_most.lo, half_most.hi));
-}
-
-/* e^x for x <= 0, as in the CPU back end (vf_exp2 of simd.h derives it); exp of a driver for 16 lanes takes twice as
- * long. */
-HELPER vecf exp_vec(vecf x) {
-    const float whole = 12582912.0f + 127.0f;
-    x = max((vecf)(-127.0f), x * 1.44269504f);
-    vecf k = x + whole, r = x - (k - whole), p = fma(r, (vecf)(0.000154614447f), (vecf)(0.00134004282f));
-    p = fma(p, r, (vecf)(0.00961805668f));
-    p = fma(p, r, (vecf)(0.0555032723f));
-    p = fma(p, r, (vecf)(0.240226509f));
-    p = fma(p, r, (vecf)(0.693147207f));
-    return fma(p, r, (vecf)(1.0f)) * as_float16(as_uint16(k) << 23);
-}
-
-#define exp_scalar(x) exp_vec((vecf)(x)).s0
-#else
-#error "VEC must be VEC_GPU or VEC_CPU"
-#endif
-
-/* Groups of one work-item (args.h). Past the last group it repeats the last one. The loop is unrolled where there are
- * several. */
-#define GROUPS_PER_ITEM GROUPS_PER_ITEM_FOR(VEC)
+/* Groups of one work-item (args.h). */
 #define FOR_EACH_GROUP _Pragma("unroll") for (uint c = 0; c < GROUPS_PER_ITEM; c++)
 
 /* (var + eps)^-1/2, or NaN for a variance that overflows, so that the loss becomes NaN. */
-HELPER vecf inv_std(vecf var, float eps) { return select((vecf)(NAN), rsqrt(var + eps), var < (vecf)(VARIANCE_LIMIT)); }
+HELPER float4 inv_std(float4 var, float eps) {
+    return select((float4)(NAN), rsqrt(var + eps), var < (float4)(VARIANCE_LIMIT));
+}
 
 /* Stores mean, variance and running estimates of VEC columns from j, from the mean and the centred sum of squares m2
  * over n rows in STATS_UNIT and its square. */
-HELPER void store_stats(vecf mean_unit, vecf m2, uint n, __global float *mean, __global float *var,
+HELPER void store_stats(float4 mean_unit, float4 m2, uint n, __global float *mean, __global float *var,
                         __global float *rmean, __global float *rvar, uint running, float momentum, uint j, uint d) {
     const float squared = STATS_UNIT_INVERSE * STATS_UNIT_INVERSE;
     mean_unit *= STATS_UNIT_INVERSE;
-    store_vec(mean_unit, mean, j, d);
-    store_vec(squared * (m2 / (float)n), var, j, d);
+    store4(mean_unit, mean, j, d);
+    store4(squared * (m2 / (float)n), var, j, d);
     if (running) {
-        vecf unbiased = n > 1 ? squared * (m2 / (float)(n - 1)) : (vecf)(0.0f);
-        store_vec((1.0f - momentum) * load_vec(rmean, j, d) + momentum * mean_unit, rmean, j, d);
-        store_vec((1.0f - momentum) * load_vec(rvar, j, d) + momentum * unbiased, rvar, j, d);
+        float4 unbiased = n > 1 ? squared * (m2 / (float)(n - 1)) : (float4)(0.0f);
+        store4((1.0f - momentum) * load4(rmean, j, d) + momentum * mean_unit, rmean, j, d);
+        store4((1.0f - momentum) * load4(rvar, j, d) + momentum * unbiased, rvar, j, d);
     }
 }
 
@@ -256,11 +137,11 @@ HELPER void store_stats(vecf mean_unit, vecf m2, uint n, __global float *mean, _
  * apart; `count` rows of the right factor from `row`, `ld` apart, each loaded by LOAD_B. */
 #define ACCUMULATE_TILE(count, ak, ld, LOAD_B) \
     for (uint t = 0; t < (count); t++) {       \
-        vecf v = LOAD_B;                       \
-        c0 = fma((vecf)(*a0), v, c0);          \
-        c1 = fma((vecf)(*a1), v, c1);          \
-        c2 = fma((vecf)(*a2), v, c2);          \
-        c3 = fma((vecf)(*a3), v, c3);          \
+        float4 v = LOAD_B;                     \
+        c0 = fma((float4)(*a0), v, c0);        \
+        c1 = fma((float4)(*a1), v, c1);        \
+        c2 = fma((float4)(*a2), v, c2);        \
+        c3 = fma((float4)(*a3), v, c3);        \
         a0 += ak;                              \
         a1 += ak;                              \
         a2 += ak;                              \
@@ -271,21 +152,38 @@ HELPER void store_stats(vecf mean_unit, vecf m2, uint n, __global float *mean, _
 /* Row r of a tile. */
 #define TILE_ROW(r) ((r) < 2 ? ((r) == 0 ? c0 : c1) : ((r) == 2 ? c2 : c3))
 
-/* True for a tile with all rows, on CPUs only: no test per row. A GPU lacks the registers for both versions. */
-#define FULL_TILE(rows) (VEC == VEC_CPU && (rows) == TILE_ROWS)
-
 /* Stores the first `rows` rows of a tile in columns j .. of a matrix of d columns, the first row at `to`, `ld` apart.
  */
-HELPER void store_tile(vecf c0, vecf c1, vecf c2, vecf c3, __global float *to, long ld, uint rows, uint j, uint d) {
-    if (FULL_TILE(rows)) {
-        store_vec(c0, to, j, d);
-        store_vec(c1, to + ld, j, d);
-        store_vec(c2, to + 2 * ld, j, d);
-        store_vec(c3, to + 3 * ld, j, d);
-        return;
-    }
+HELPER void store_tile(float4 c0, float4 c1, float4 c2, float4 c3, __global float *to, long ld, uint rows, uint j,
+                       uint d) {
     for (uint r = 0; r < rows; r++, to += ld)
-        store_vec(TILE_ROW(r), to, j, d);
+        store4(TILE_ROW(r), to, j, d);
+}
+
+/* ---- adding blocks (COMBINE_* in args.h) ---- */
+
+/* runs[i][c] = sum of p[b][j ..] over the blocks b of run i, `stride` floats apart, for float4 number c from column `j`
+ * of `len`; blocks ascending. Ends with a barrier. */
+HELPER void sum_runs(__local float4 *runs, __global const float *p, uint j, uint len, uint stride, uint aligned,
+                     uint blocks) {
+    uint per_run = CEIL_DIV(blocks, COMBINE_RUNS);
+    for (uint u = (uint)get_local_id(0); u < COMBINE_VECS * COMBINE_RUNS; u += (uint)get_local_size(0)) {
+        uint at = j + VEC * (u % COMBINE_VECS), b = u / COMBINE_VECS * per_run, end = min(blocks, b + per_run);
+        float4 sum = (float4)(0.0f);
+        for (; b < end && at < len; b++)
+            sum += load_row4(p + b * stride, at, len, aligned);
+        runs[u] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Sum of the runs of float4 number c, ascending. */
+HELPER float4 add_runs(__local const float4 *runs, uint c) {
+    float4 sum = (float4)(0.0f);
+#pragma unroll 4 /* unrolled whole, the loads take too many registers */
+    for (uint i = 0; i < COMBINE_RUNS; i++)
+        sum += runs[i * COMBINE_VECS + c];
+    return sum;
 }
 
 #endif

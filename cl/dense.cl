@@ -1,117 +1,140 @@
-/* dense.cl - matrix products with a short side (CLBlast computes the others). A work-item computes a tile of TILE_ROWS
- * rows and VEC columns of the result. Three kernels: gemm_rows for a result with many rows; gemm_inner for a small
- * result with a long inner dimension, in one launch; gemm_blocks and gemm_combine for a longer one, split into blocks.
- */
+/* dense.cl - matrix products with a short side (CLBlast computes the others). gemm_tiles computes any product in tiles;
+ * for a small result with a long inner dimension it leaves a partial product per block of that dimension, and
+ * gemm_combine adds them. gemm_inner computes such a result in one launch. */
 #include "common.h"
 
-/* Computes: c = alpha op(a) op(b) + beta c; op(a)_ik = a[i ai + k ak], op(b)_kj = b[k bk + j bj].
- * Shapes: c m x n, inner dimension k.
- * Launch: one work-group per block of block_rows rows of c, a multiple of TILE_ROWS.
- * Memory: with `copy` WS_GEMM_ROWS per work-group; without it bj is 1 and n a multiple of VEC.
- * Order: k ascending. */
-__kernel void gemm_rows(__global float *c, long co, long cld, __global const float *a, long ao, long ai, long ak,
-                        __global const float *b, long bo, long bk, long bj, __global float *ws, long wso, uint copy,
-                        uint m, uint n, uint k, uint block_rows, float alpha, float beta) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    uint vecs = CEIL_DIV(n, VEC), n_pad = vecs * VEC;
-    ulong begin = (ulong)get_group_id(0) * block_rows, end = min((ulong)m, begin + block_rows);
-    __global float *packed = ws + wso + (long)WS_GEMM_ROWS((ulong)get_group_id(0), k, n_pad);
-    __global const float *right = copy ? packed : b + bo;
-    long ld = copy ? (long)n_pad : bk;
-    for (uint t = item; copy && t < k; t += size)
-        for (uint j = 0; j < n_pad; j++)
-            packed[(long)t * n_pad + j] = j < n ? b[bo + (long)t * bk + (long)j * bj] : 0.0f;
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    ulong tiles = CEIL_DIV(end - begin, TILE_ROWS) * vecs;
-    for (ulong i = item; i < tiles; i += size) {
-        ulong down = row_of(i, vecs), r = begin + TILE_ROWS * down;
-        uint j = VEC * (uint)(i - down * vecs), rows = (uint)min((ulong)TILE_ROWS, end - r);
-        __global const float *a0 = a + ao + (long)r * ai, *a1 = a0 + (rows > 1 ? ai : 0),
-                             *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0), *row = right + j;
-        vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-        ACCUMULATE_TILE(k, ak, ld, LOAD(row))
-        __global float *out = c + co + (long)r * cld;
-        for (uint q = 0; q < rows; q++, out += cld) {
-            vecf v = alpha * TILE_ROW(q);
-            if (beta != 0.0f)
-                v += beta * load_vec(out, j, n);
-            store_vec(v, out, j, n);
+/* c += a b' for a tile of 4 x 4. */
+HELPER void multiply_tile(float4 *c, float4 a, float4 b) {
+    c[0] = fma((float4)(a.x), b, c[0]);
+    c[1] = fma((float4)(a.y), b, c[1]);
+    c[2] = fma((float4)(a.z), b, c[2]);
+    c[3] = fma((float4)(a.w), b, c[3]);
+}
+
+/* Columns j .. of one row of the result: alpha sum + beta c. */
+HELPER void store_product(__global float *c, float4 sum, uint j, uint n, uint aligned, float alpha, float beta) {
+    sum *= alpha;
+    if (beta != 0.0f)
+        sum += beta * load_row4(c, j, n, aligned);
+    store_row4(sum, c, j, n, aligned);
+}
+
+/* to[t][x] = element t0 + t of row or column x0 + x of a factor, 0 outside and from inner index `end` on; t < depth,
+ * x < lines. Neighbouring work-items read neighbouring float4. */
+HELPER void load_panel(__local float *to, __global const float *from, const factor_args *f, uint lines, uint depth,
+                       uint x0, uint t0, uint end) {
+    uint pitch = GEMM_PITCH(lines), vecs = (f->by_k ? depth : lines) / VEC, rows = f->by_k ? lines : depth;
+    uint first_row = f->by_k ? x0 : t0, first_col = f->by_k ? t0 : x0;
+    uint end_row = f->by_k ? f->count : end, end_col = f->by_k ? end : f->count;
+    for (uint i = (uint)get_local_id(0); i < rows * vecs; i += (uint)get_local_size(0)) {
+        uint row = i / vecs, col = VEC * (i - row * vecs);
+        float4 v = (float4)(0.0f);
+        if (first_row + row < end_row && first_col + col < end_col)
+            v = load_row4(from + f->at.off + (first_row + row) * f->at.ld, first_col + col, end_col, f->at.aligned);
+        if (f->by_k) {
+            __local float *line = to + col * pitch + row;
+            line[0] = v.x;
+            line[pitch] = v.y;
+            line[2 * pitch] = v.z;
+            line[3 * pitch] = v.w;
+        } else {
+            *(__local float4 *)(to + row * pitch + col) = v;
         }
     }
 }
 
-/* Computes: c = alpha op(a) b + beta c.
- * Shapes: as gemm_rows, rows of b contiguous.
- * Launch: one work-group per tile; a work-item covers item_k of the inner dimension.
- * Memory: WS_GEMM_INNER per work-item.
- * Order: k ascending within a work-item, then work-items ascending. */
-__kernel void gemm_inner(__global float *c, long co, long cld, __global const float *a, long ao, long ai, long ak,
-                         __global const float *b, long bo, long ld, __global float *ws, long wso, uint m, uint n,
-                         uint k, uint item_k, float alpha, float beta) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(n, VEC);
-    uint tile = (uint)get_group_id(0), down = tile / vecs, r = TILE_ROWS * down, j = VEC * (tile - down * vecs);
-    uint rows = min((uint)TILE_ROWS, m - r), first = min(k, item * item_k), count = min(k, first + item_k) - first;
-    __global float *parts = ws + wso + WS_GEMM_INNER((long)tile * size, VEC),
-                   *own = parts + WS_GEMM_INNER((long)item, VEC);
-    __global const float *a0 = a + ao + (long)r * ai + (long)first * ak, *a1 = a0 + (rows > 1 ? ai : 0),
-                         *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0),
-                         *row = b + bo + (long)first * ld;
-    vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-    ACCUMULATE_TILE(count, ak, ld, load_vec(row, j, n))
-    STORE(c0, own);
-    STORE(c1, own + VEC);
-    STORE(c2, own + 2 * VEC);
-    STORE(c3, own + 3 * VEC);
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    for (uint q = item; q < rows; q += size) {
-        vecf v = (vecf)(0.0f);
-        for (uint part = 0; part < size; part++)
-            v += LOAD(parts + (long)(TILE_ROWS * part + q) * VEC);
-        __global float *out = c + co + (long)(r + q) * cld;
-        v *= alpha;
-        if (beta != 0.0f)
-            v += beta * load_vec(out, j, n);
-        store_vec(v, out, j, n);
+/* Computes: c = alpha op(a) op(b) + beta c, or, with blocks of the inner dimension, p[block] = op(a) op(b) over each.
+ * Shapes: c m x n, inner dimension k; p blocks x m x n_pad (WS_GEMM_BLOCKS).
+ * Launch: one work-group per block and tile of 4 down x 4 across (args.h); the host passes c = p, alpha 1, beta 0 for
+ * blocks.
+ * Memory: local: a panel of each factor, `depth` of the inner dimension; with parts the sums, 4 float4 per 4 x 4.
+ * Order: k ascending within a part, which takes every parts-th k of a panel, then parts ascending. */
+__kernel void gemm_tiles(__global float *c, __global const float *a, __global const float *b, __local float4 *room,
+                         gemm_tiles_args g) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), places = g.across * g.down;
+    uint lines_a = VEC * g.down, lines_b = VEC * g.across;
+    uint tiles_down = CEIL_DIV(g.a.count, lines_a), tiles_across = CEIL_DIV(g.b.count, lines_b);
+    uint tile = (uint)get_group_id(0), block = tile / (tiles_down * tiles_across), r0, j0;
+    tile -= block * tiles_down * tiles_across;
+    r0 = tile / tiles_across * lines_a;
+    j0 = tile % tiles_across * lines_b;
+    uint begin = block * g.k_block, end = min(g.k, begin + g.k_block);
+    __local float *left = (__local float *)room, *right = left + GEMM_PANEL(g.depth, lines_a);
+    __local float4 *sums = (__local float4 *)(right + GEMM_PANEL(g.depth, lines_b));
+    c += g.c.off + block * g.a.count * g.c.ld;
+    for (uint done = 0; done < places * g.parts; done += size) {
+        uint place = (done + item) % places, part = (done + item) / places;
+        uint down = place / g.across, r = r0 + VEC * down, j = VEC * (place - down * g.across);
+        float4 tile4[4] = {(float4)(0.0f), (float4)(0.0f), (float4)(0.0f), (float4)(0.0f)};
+        for (uint t0 = begin; t0 < end; t0 += g.depth) {
+            load_panel(left, a, &g.a, lines_a, g.depth, r0, t0, end);
+            load_panel(right, b, &g.b, lines_b, g.depth, j0, t0, end);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint t = part; t < g.depth && part < g.parts; t += g.parts)
+                multiply_tile(tile4, *(__local float4 *)(left + t * GEMM_PITCH(lines_a) + VEC * down),
+                              *(__local float4 *)(right + t * GEMM_PITCH(lines_b) + j));
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        for (uint p = done / places; g.parts > 1 && p < g.parts && p * places < done + size; p++) {
+            if (part == p)
+#pragma unroll
+                for (uint q = 0; q < 4; q++)
+                    sums[q * places + place] = p == 0 ? tile4[q] : sums[q * places + place] + tile4[q];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+#pragma unroll
+        for (uint q = 0; q < 4; q++)
+            if (part + 1 == g.parts && j0 + j < g.cols && r + q < g.a.count)
+                store_product(c + (r + q) * g.c.ld, g.parts > 1 ? sums[q * places + place] : tile4[q], j0 + j, g.cols,
+                              g.c.aligned, g.alpha, g.beta);
     }
 }
 
-/* Computes: p[b] = op(a) b over block b of the inner dimension, k_block long.
- * Shapes: as gemm_inner, p blocks x m x n (WS_GEMM_BLOCKS).
- * Launch: dimension 0 one work-item per tile, dimension 1 one per block.
- * Order: k ascending. */
-__kernel void gemm_blocks(__global float *p, long po, __global const float *a, long ao, long ai, long ak,
-                          __global const float *b, long bo, long ld, uint m, uint n, uint k, uint k_block) {
-    uint vecs = CEIL_DIV(n, VEC);
-    ulong tile = get_global_id(0), down = row_of(tile, vecs);
-    if (TILE_ROWS * down >= m)
-        return;
-    uint r = TILE_ROWS * (uint)down, j = VEC * (uint)(tile - down * vecs), rows = min((uint)TILE_ROWS, m - r);
-    uint first = (uint)get_global_id(1) * k_block, count = min(k, first + k_block) - first;
-    __global const float *a0 = a + ao + (long)r * ai + (long)first * ak, *a1 = a0 + (rows > 1 ? ai : 0),
-                         *a2 = a0 + (rows > 2 ? 2 * ai : 0), *a3 = a0 + (rows > 3 ? 3 * ai : 0),
-                         *row = b + bo + (long)first * ld;
-    vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-    ACCUMULATE_TILE(count, ak, ld, load_vec(row, j, n))
-    store_tile(c0, c1, c2, c3, p + po + ((long)get_global_id(1) * m + r) * n, n, rows, j, n);
+/* Computes: c = alpha a' b + beta c, for a long inner dimension and a small result.
+ * Shapes: c m x n, a k x m, b k x n.
+ * Launch: one work-group per 4 x 4 of c; its work-items take rows of a and b in turn.
+ * Memory: local: 4 float4 per work-item.
+ * Order: rows ascending within a work-item; work-items i, i + INNER_RUNS, ... ascending; then i ascending. */
+__kernel void gemm_inner(__global float *c, __global const float *a, __global const float *b, __local float4 *sums,
+                         gemm_inner_args g) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), runs = min(size, (uint)INNER_RUNS);
+    uint vecs = CEIL_DIV(g.n, VEC), down = (uint)get_group_id(0) / vecs;
+    uint r = VEC * down, j = VEC * ((uint)get_group_id(0) - down * vecs);
+    float4 tile4[4] = {(float4)(0.0f), (float4)(0.0f), (float4)(0.0f), (float4)(0.0f)};
+    for (uint t = item; t < g.k; t += size)
+        multiply_tile(tile4, load_row4(a + g.a.off + t * g.a.ld, r, g.m, g.a.aligned),
+                      load_row4(b + g.b.off + t * g.b.ld, j, g.n, g.b.aligned));
+#pragma unroll
+    for (uint q = 0; q < 4; q++)
+        sums[q * size + item] = tile4[q];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    /* each run into the slot of its first work-item, which no other run reads */
+    for (uint u = item; u < 4 * runs; u += size) {
+        __local float4 *run = sums + u / runs * size + u % runs;
+        float4 sum = run[0];
+        for (uint i = runs; i < size; i += runs)
+            sum += run[i];
+        run[0] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint q = item; q < 4 && r + q < g.m; q += size) {
+        float4 sum = sums[q * size];
+        for (uint i = 1; i < runs; i++)
+            sum += sums[q * size + i];
+        store_product(c + g.c.off + (r + q) * g.c.ld, sum, j, g.n, g.c.aligned, g.alpha, g.beta);
+    }
 }
 
 /* Computes: c = alpha (sum over b of p[b]) + beta c.
- * Shapes: c m x n, p blocks x m x n.
- * Launch: one work-item per row and VEC columns of c.
- * Order: blocks ascending. */
-__kernel void gemm_combine(__global float *c, long co, long cld, __global const float *p, long po, uint m, uint n,
-                           uint blocks, float alpha, float beta) {
-    uint vecs = CEIL_DIV(n, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= m)
-        return;
-    uint j = VEC * (uint)(i - r * vecs);
-    vecf sum = (vecf)(0.0f);
-    for (uint b = 0; b < blocks; b++)
-        sum += load_vec(p + po + (long)(((ulong)b * m + r) * n), j, n);
-    __global float *out = c + co + (long)r * cld;
-    sum *= alpha;
-    if (beta != 0.0f)
-        sum += beta * load_vec(out, j, n);
-    store_vec(sum, out, j, n);
+ * Shapes: c m x n, p blocks x m x n_pad (WS_GEMM_BLOCKS).
+ * Launch: one work-group per COMBINE_VECS float4 of p[0].
+ * Memory: local: a float4 per COMBINE_VECS and COMBINE_RUNS.
+ * Order: blocks ascending in COMBINE_RUNS runs, then runs ascending. */
+__kernel void gemm_combine(__global float *c, __global const float *p, __local float4 *runs, gemm_combine_args g) {
+    uint vecs = CEIL_DIV(g.n, VEC), first = COMBINE_VECS * (uint)get_group_id(0), len = VEC * g.m * vecs;
+    sum_runs(runs, p, VEC * first, len, len, 1, g.blocks);
+    for (uint i = (uint)get_local_id(0); i < COMBINE_VECS && first + i < g.m * vecs; i += (uint)get_local_size(0)) {
+        uint r = (first + i) / vecs, j = VEC * (first + i - r * vecs);
+        store_product(c + g.c.off + r * g.c.ld, add_runs(runs, i), j, g.n, g.c.aligned, g.alpha, g.beta);
+    }
 }

@@ -1,170 +1,106 @@
-/* norm_batch.cl - batch and pair normalisation: column statistics, forward and backward. */
+/* norm_batch.cl - batch and pair normalisation, forward and backward; their sums over rows are in norm_blocks.cl. */
 #include "common.h"
-
-/* Computes: mean p[b][0][j] and centred sum of squares p[b][1][j] of column j over block b, in STATS_UNIT and its
- * square.
- * Shapes: x n x d, p blocks x 2 x d (WS_TWO_ROWS).
- * Launch: one work-item per block and VEC columns.
- * Order: rows ascending in runs of RUN_ROWS, each centred about its own mean; runs are merged by Chan's formula. */
-__kernel void stats_blocks(__global float *p, long po, __global const float *x, long xo, long xld, uint n, uint d,
-                           uint blocks, uint block_rows) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), b = row_of(i, vecs);
-    if (b >= blocks)
-        return;
-    uint j = VEC * (uint)(i - b * vecs);
-    uint left = (uint)(min((ulong)n, (b + 1) * block_rows) - b * block_rows);
-    __global const float *xw = x + xo + (long)(b * block_rows) * xld;
-    float count = 0.0f;
-    vecf mean = (vecf)(0.0f), m2 = (vecf)(0.0f);
-    for (uint rows; left > 0; left -= rows) {
-        rows = min((uint)RUN_ROWS, left);
-        float count_run = (float)rows, total = count + count_run;
-        vecf base = STATS_UNIT * load_vec(xw, j, d), mean_run = (vecf)(0.0f), m2_run = mean_run;
-#pragma unroll 1
-        for (uint w = 0; w < rows; w++, xw += xld)
-            mean_run += STATS_UNIT * load_vec(xw, j, d) - base;
-        mean_run = base + mean_run / count_run;
-        xw -= (long)rows * xld;
-#pragma unroll 1
-        for (uint w = 0; w < rows; w++, xw += xld) {
-            vecf diff = STATS_UNIT * load_vec(xw, j, d) - mean_run;
-            m2_run += diff * diff;
-        }
-        vecf delta = mean_run - mean;
-        mean += delta * (count > 0.0f ? count_run / total : 1.0f); /* x / x may differ from 1 */
-        m2 += m2_run + delta * delta * (count * count_run / total);
-        count = total;
-    }
-    store_vec(mean, p + po + (long)WS_TWO_ROWS(b, d), j, d);
-    store_vec(m2, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
-}
-
-/* Computes: p[b][0][j] = sum go_vj, p[b][1][j] = sum go_vj (x_vj - mean_j) over block b.
- * Shapes: go and x n x d, mean 1 x d, p blocks x 2 x d (WS_TWO_ROWS).
- * Launch: one work-item per block and VEC columns.
- * Order: rows ascending in runs of RUN_ROWS. */
-__kernel void norm_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
-                               __global const float *x, long xo, long xld, __global const float *mean, long mo, uint n,
-                               uint d, uint blocks, uint block_rows) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), b = row_of(i, vecs);
-    if (b >= blocks)
-        return;
-    uint j = VEC * (uint)(i - b * vecs);
-    ulong end = min((ulong)n, (b + 1) * block_rows);
-    vecf db = (vecf)(0.0f), q = (vecf)(0.0f), m = load_vec(mean + mo, j, d);
-    for (ulong v = b * block_rows; v < end; v += RUN_ROWS) {
-        ulong stop = min(end, v + RUN_ROWS);
-        vecf part_db = (vecf)(0.0f), part_q = (vecf)(0.0f);
-        for (ulong w = v; w < stop; w++) {
-            vecf g = load_vec(go + goo + (long)w * gold, j, d);
-            part_db += g;
-            part_q += g * (load_vec(x + xo + (long)w * xld, j, d) - m);
-        }
-        db += part_db;
-        q += part_q;
-    }
-    store_vec(db, p + po + (long)WS_TWO_ROWS(b, d), j, d);
-    store_vec(q, p + po + (long)WS_TWO_ROWS(b, d) + d, j, d);
-}
 
 /* Computes: y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2.
  * Shapes: x and y n x d, the others 1 x d; y may be x.
  * Launch: one work-item per row and VEC columns. */
-__kernel void batch_apply(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
-                          __global const float *mean, long mo, __global const float *var, long vo,
-                          __global const float *gamma, long go, __global const float *beta, long bo, uint n, uint d,
-                          float eps, act_args act) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= n)
+__kernel void batch_apply(__global float *y, __global const float *x, __global const float *mean,
+                          __global const float *var, __global const float *gamma, __global const float *beta,
+                          batch_apply_args a) {
+    uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
+    if (r >= a.n)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    vecf a = load_vec(gamma + go, j, d) * inv_std(load_vec(var + vo, j, d), eps);
-    vecf v = a * (load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) + load_vec(beta + bo, j, d);
-    store_vec(act_vec(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    float4 slope = load_row4(gamma + a.gamma.off, j, d, a.gamma.aligned) *
+                   inv_std(load_row4(var + a.var.off, j, d, a.var.aligned), a.eps);
+    float4 diff =
+        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
+    float4 v = slope * diff + load_row4(beta + a.beta.off, j, d, a.beta.aligned);
+    store_row4(act4(v, (ulong)r * d + j, a.act), y + a.y.off + r * a.y.ld, j, d, a.y.aligned);
 }
 
 /* Computes: gx = gamma r (go - db / n - (x - mean) r^2 q / n); the work-items of row 0 also add ggamma += r q,
  * gbeta += db.
  * Shapes: gx, go, x n x d, the others 1 x d; gx may be go.
  * Launch: one work-item per row and VEC columns. */
-__kernel void batch_backward(__global float *gx, long gxo, long gxld, __global float *ggamma, long ggo,
-                             __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
-                             __global const float *x, long xo, long xld, __global const float *mean, long mo,
-                             __global const float *var, long vo, __global const float *gamma, long gao,
-                             __global const float *db, long dbo, __global const float *q, long qo, uint n, uint d,
-                             float eps) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= n)
+__kernel void batch_backward(__global float *gx, __global float *ggamma, __global float *gbeta,
+                             __global const float *go, __global const float *x, __global const float *mean,
+                             __global const float *var, __global const float *gamma, __global const float *db,
+                             __global const float *q, batch_backward_args a) {
+    uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
+    if (r >= a.n)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    float inv_n = reciprocal(n);
-    vecf s = inv_std(load_vec(var + vo, j, d), eps);
-    vecf sum_b = load_vec(db + dbo, j, d), sum_q = load_vec(q + qo, j, d);
-    vecf diff = load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d);
-    vecf g = load_vec(go + goo + (long)r * gold, j, d) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
-    store_vec(load_vec(gamma + gao, j, d) * s * g, gx + gxo + (long)r * gxld, j, d);
+    float inv_n = reciprocal(a.n);
+    float4 s = inv_std(load_row4(var + a.var.off, j, d, a.var.aligned), a.eps);
+    float4 sum_b = load_row4(db + a.db.off, j, d, a.db.aligned), sum_q = load_row4(q + a.q.off, j, d, a.q.aligned);
+    float4 diff =
+        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
+    float4 g = load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) - sum_b * inv_n -
+               diff * (s * s * sum_q * inv_n);
+    store_row4(load_row4(gamma + a.gamma.off, j, d, a.gamma.aligned) * s * g, gx + a.gx.off + r * a.gx.ld, j, d,
+               a.gx.aligned);
     if (r == 0) {
-        store_vec(load_vec(ggamma + ggo, j, d) + s * sum_q, ggamma + ggo, j, d);
-        store_vec(load_vec(gbeta + gbo, j, d) + sum_b, gbeta + gbo, j, d);
+        store4(load4(ggamma + a.ggamma.off, j, d) + s * sum_q, ggamma + a.ggamma.off, j, d);
+        store4(load4(gbeta + a.gbeta.off, j, d) + sum_b, gbeta + a.gbeta.off, j, d);
     }
 }
 
-/* Computes: out[0] = (eps + sum_j var_j)^-1/2, NaN when a variance overflows; out[1] = sum_j q_j, 0 without q.
- * Shapes: var and q 1 x d, out 2 (WS_PAIR_SCALE).
- * Launch: one work-group.
- * Memory: one local float per work-item.
- * Order: columns of a work-item ascending, then a tree over work-items. */
-__kernel void pair_scale(__global float *out, long oo, __global const float *var, long vo, __global const float *q,
-                         long qo, uint has_q, uint d, float eps, __local float *tmp) {
-    float sum_var = 0.0f, sum_q = 0.0f;
-    for (uint j = (uint)get_local_id(0); j < d; j += (uint)get_local_size(0)) {
-        sum_var += var[vo + j] < VARIANCE_LIMIT ? STATS_UNIT * STATS_UNIT * var[vo + j] : NAN;
-        if (has_q)
-            sum_q += q[qo + j];
+/* Sum of v_j factor over d columns, which every work-item gets, by PAIR_PARTS parts in a fixed order; NaN when a v_j
+ * is VARIANCE_LIMIT or more and `limited`. */
+HELPER float sum_columns(__local float4 *tmp, __global const float *v, uint d, float factor, uint limited) {
+    __local float *parts = (__local float *)tmp;
+    for (uint u = (uint)get_local_id(0); u < PAIR_PARTS; u += (uint)get_local_size(0)) {
+        float sum = 0.0f;
+        for (uint j = u; j < d; j += PAIR_PARTS)
+            sum += limited && !(v[j] < VARIANCE_LIMIT) ? NAN : factor * v[j];
+        parts[u] = sum;
     }
-    sum_var = group_sum(tmp, sum_var);
-    sum_q = group_sum(tmp, sum_q);
-    if (get_local_id(0) == 0) {
-        out[oo] = STATS_UNIT * rsqrt(sum_var + STATS_UNIT * STATS_UNIT * eps);
-        out[oo + 1] = sum_q;
-    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float4 sum = (float4)(0.0f);
+#pragma unroll 4 /* unrolled whole, the loads take too many registers */
+    for (uint i = 0; i < PAIR_PARTS / 4; i++)
+        sum += tmp[i];
+    return sum4(sum);
 }
 
-/* Computes: y = act((x - mean) s), s = scale[0] of pair_scale.
- * Shapes: x and y n x d, mean 1 x d; y may be x.
- * Launch: one work-item per row and VEC columns. */
-__kernel void pair_apply(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
-                         __global const float *mean, long mo, __global const float *scale, long so, uint n, uint d,
-                         act_args act) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= n)
+/* (eps + sum_j var_j)^-1/2, NaN when a variance overflows. */
+HELPER float pair_scale(__local float4 *tmp, __global const float *var, uint d, float eps) {
+    const float unit2 = STATS_UNIT * STATS_UNIT;
+    return STATS_UNIT * rsqrt(sum_columns(tmp, var, d, unit2, 1) + unit2 * eps);
+}
+
+/* Computes: y = act((x - mean) s), s = (eps + sum_j var_j)^-1/2.
+ * Shapes: x and y n x d, mean and var 1 x d; y may be x.
+ * Launch: one work-item per row and VEC columns.
+ * Memory: local: PAIR_PARTS floats. */
+__kernel void pair_apply(__global float *y, __global const float *x, __global const float *mean,
+                         __global const float *var, __local float4 *tmp, pair_apply_args a) {
+    uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
+    float s = pair_scale(tmp, var + a.var.off, d, a.eps);
+    if (r >= a.n)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    vecf v = (load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) * scale[so];
-    store_vec(act_vec(v, r * d + j, act), y + yo + (long)r * yld, j, d);
+    float4 diff =
+        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
+    store_row4(act4(diff * s, (ulong)r * d + j, a.act), y + a.y.off + r * a.y.ld, j, d, a.y.aligned);
 }
 
-/* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), s and the sum from pair_scale. For large x s^3
- * underflows: s = m unit with unit a power of two, and x - mean is multiplied by one unit, which is exact.
- * Shapes: gx, go, x n x d, mean and db 1 x d; gx may be go.
- * Launch: one work-item per row and VEC columns. */
-__kernel void pair_backward(__global float *gx, long gxo, long gxld, __global const float *go, long goo, long gold,
-                            __global const float *x, long xo, long xld, __global const float *mean, long mo,
-                            __global const float *db, long dbo, __global const float *scale, long so, uint n, uint d) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= n)
+/* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), s as pair_apply. For large x s^3 underflows: s = m
+ * unit with unit a power of two, and x - mean is multiplied by one unit, which is exact.
+ * Shapes: gx, go, x n x d, mean, var, db and q 1 x d; gx may be go.
+ * Launch: one work-item per row and VEC columns.
+ * Memory: local: 2 PAIR_PARTS floats. */
+__kernel void pair_backward(__global float *gx, __global const float *go, __global const float *x,
+                            __global const float *mean, __global const float *var, __global const float *db,
+                            __global const float *q, __local float4 *tmp, pair_backward_args a) {
+    uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
+    float s = pair_scale(tmp, var + a.var.off, d, a.eps), inv_n = reciprocal(a.n);
+    float sum_q = sum_columns(tmp + PAIR_PARTS / 4, q + a.q.off, d, 1.0f, 0);
+    if (r >= a.n)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    float s = scale[so], inv_n = reciprocal(n);
     float unit = as_float(as_uint(s) & 0x7f800000u), m = as_float((as_uint(s) & 0x007fffffu) | 0x3f800000u);
-    float coef = m * m * m * (scale[so + 1] * inv_n * unit * unit);
-    vecf g = s * (load_vec(go + goo + (long)r * gold, j, d) - load_vec(db + dbo, j, d) * inv_n);
-    g -= coef * ((load_vec(x + xo + (long)r * xld, j, d) - load_vec(mean + mo, j, d)) * unit);
-    store_vec(g, gx + gxo + (long)r * gxld, j, d);
+    float coef = m * m * m * (sum_q * inv_n * unit * unit);
+    float4 diff =
+        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
+    float4 g = s * (load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) -
+                    load_row4(db + a.db.off, j, d, a.db.aligned) * inv_n);
+    store_row4(g - coef * (diff * unit), gx + a.gx.off + r * a.gx.ld, j, d, a.gx.aligned);
 }

@@ -16,10 +16,10 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
                            __global float *ws, long wso, uint n, uint d, uint groups, uint block_rows) {
     uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), last = groups - 1;
     ulong b = get_group_id(0), begin = b * block_rows, end = min((ulong)n, begin + block_rows);
-    __global float *ut = ws + wso + (long)WS_GROUP_ASSIGN(b, d, VEC), *ct = ut + (long)d * VEC;
+    __global float *ut = ws + wso + (long)WS_GROUP_ASSIGN(b, d), *ct = ut + (long)d * VEC;
     for (uint first = 0; first < groups; first += VEC) {
         barrier(CLK_GLOBAL_MEM_FENCE);
-        for (uint i = item; i < WS_GROUP_ASSIGN(1, d, VEC); i += size) {
+        for (uint i = item; i < WS_GROUP_ASSIGN(1, d); i += size) {
             uint g = min(first + i % VEC, last), j = i / VEC;
             ut[i] = j < d ? u[uo + (long)g * d + j] : has_c ? c[co + g] : 0.0f;
         }
@@ -28,20 +28,20 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
             uint rows = (uint)min((ulong)TILE_ROWS, end - v);
             __global const float *a0 = h + ho + (long)v * hld, *a1 = a0 + (rows > 1 ? hld : 0),
                                  *a2 = a0 + (rows > 2 ? 2 * hld : 0), *a3 = a0 + (rows > 3 ? 3 * hld : 0), *row = ut;
-            vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+            float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
 #pragma unroll 1
-            ACCUMULATE_TILE(d, 1, VEC, LOAD(row))
+            ACCUMULATE_TILE(d, 1, VEC, vload4(0, row))
             __global float *out = s + so + (long)v * sld;
 #pragma unroll 1
             for (uint r = 0; r < rows; r++, out += sld) {
-                vecf z = TILE_ROW(r) + LOAD(ct);
+                float4 z = TILE_ROW(r) + vload4(0, ct);
                 if (groups <= VEC) {
-                    vecf p = exp_vec(z - max_vec(z));
-                    p = select(p, (vecf)(0.0f), LANES >= (int)groups);
-                    float sum = sum_vec(p);
+                    float4 p = exp(z - max4(z));
+                    p = select(p, (float4)(0.0f), (int4)(0, 1, 2, 3) >= (int)groups);
+                    float sum = sum4(p);
                     z = sum == 1.0f ? p : p / sum; /* x / 1 may differ from x */
                 }
-                store_vec(z, out, first, groups);
+                store4(z, out, first, groups);
             }
         }
     }
@@ -52,12 +52,12 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
         for (uint g = 0; g < groups; g++)
             max_z = fmax(max_z, out[g]);
         for (uint g = 0; g < groups; g += VEC) {
-            vecf p = exp_vec(load_vec(out, g, groups) - max_z);
-            store_vec(p, out, g, groups);
-            sum += sum_vec(select(p, (vecf)(0.0f), LANES + (int)g >= (int)groups));
+            float4 p = exp(load4(out, g, groups) - max_z);
+            store4(p, out, g, groups);
+            sum += sum4(select(p, (float4)(0.0f), (int4)(0, 1, 2, 3) + (int)g >= (int)groups));
         }
         for (uint g = 0; g < groups; g += VEC)
-            store_vec(load_vec(out, g, groups) / sum, out, g, groups);
+            store4(load4(out, g, groups) / sum, out, g, groups);
     }
 }
 
@@ -66,42 +66,41 @@ __kernel void group_assign(__global float *s, long so, long sld, __global const 
  * it; groups past it repeat it.
  * Order: rows ascending in runs of RUN_ROWS, each centred about its own mean; runs are merged by Chan's formula. */
 typedef struct group_moments {
-    vecf mean[GROUPS_PER_ITEM], m2[GROUPS_PER_ITEM];
+    float4 mean[GROUPS_PER_ITEM], m2[GROUPS_PER_ITEM];
 } group_moments;
 
 HELPER void sum_moments(group_moments *out, __global const float *sg, long sld, uint last, __global const float *rows,
                         long hld, uint j, uint d, uint begin, uint end, uint n) {
-    __global const float *stop = rows + (long)(n - 1) * hld + d;
     float count = 0.0f;
-    FOR_EACH_GROUP out->mean[c] = out->m2[c] = (vecf)(0.0f);
+    FOR_EACH_GROUP out->mean[c] = out->m2[c] = (float4)(0.0f);
     for (uint v = begin, run_rows; v < end; v += run_rows) {
         run_rows = min((uint)RUN_ROWS, end - v);
         __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
-        vecf first_row = STATS_UNIT * load_vec_masked(hw, j, d, stop), base[GROUPS_PER_ITEM], mean_run[GROUPS_PER_ITEM],
-             m2_run[GROUPS_PER_ITEM];
+        float4 first_row = STATS_UNIT * load4(hw, j, d), base[GROUPS_PER_ITEM], mean_run[GROUPS_PER_ITEM],
+               m2_run[GROUPS_PER_ITEM];
         FOR_EACH_GROUP {
             base[c] = sw[min(c, last)] * first_row;
-            mean_run[c] = m2_run[c] = (vecf)(0.0f);
+            mean_run[c] = m2_run[c] = (float4)(0.0f);
         }
 #pragma unroll 1
         for (uint w = 0; w < run_rows; w++, sw += sld, hw += hld) {
-            vecf x = STATS_UNIT * load_vec_masked(hw, j, d, stop);
-            FOR_EACH_GROUP mean_run[c] += fma((vecf)(sw[min(c, last)]), x, -base[c]);
+            float4 x = STATS_UNIT * load4(hw, j, d);
+            FOR_EACH_GROUP mean_run[c] += fma((float4)(sw[min(c, last)]), x, -base[c]);
         }
         FOR_EACH_GROUP mean_run[c] = base[c] + mean_run[c] / (float)run_rows;
         sw = sg + (long)v * sld;
         hw = rows + (long)v * hld;
 #pragma unroll 1
         for (uint w = 0; w < run_rows; w++, sw += sld, hw += hld) {
-            vecf x = STATS_UNIT * load_vec_masked(hw, j, d, stop);
+            float4 x = STATS_UNIT * load4(hw, j, d);
             FOR_EACH_GROUP {
-                vecf diff = fma((vecf)(sw[min(c, last)]), x, -mean_run[c]);
+                float4 diff = fma((float4)(sw[min(c, last)]), x, -mean_run[c]);
                 m2_run[c] = fma(diff, diff, m2_run[c]);
             }
         }
         float total = count + (float)run_rows;
         FOR_EACH_GROUP {
-            vecf delta = mean_run[c] - out->mean[c];
+            float4 delta = mean_run[c] - out->mean[c];
             out->mean[c] += delta * (count > 0.0f ? (float)run_rows / total : 1.0f); /* x / x may differ from 1 */
             out->m2[c] += m2_run[c] + delta * delta * (count * (float)run_rows / total);
         }
@@ -128,8 +127,8 @@ __kernel void group_stats_blocks(__global float *p, long po, __global const floa
     __global float *to = p + po + (long)((WS_TWO_ROWS(b, groups) + g) * d);
     FOR_EACH_GROUP {
         if (c <= last) {
-            store_vec(out.mean[c], to + (long)c * d, j, d);
-            store_vec(out.m2[c], to + (long)(groups + c) * d, j, d);
+            store4(out.mean[c], to + (long)c * d, j, d);
+            store4(out.m2[c], to + (long)(groups + c) * d, j, d);
         }
     }
 }
@@ -148,28 +147,28 @@ __kernel void group_stats_once(__global float *mean, long mo, __global float *va
     uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(d, VEC);
     uint place = (uint)get_group_id(0), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
          last = groups - 1 - g;
-    long step = WS_GROUP_STATS(1, VEC);
+    long step = WS_GROUP_STATS(1);
     __global float *parts = ws + wso + (long)place * size * step, *own = parts + (long)item * step;
     uint begin = (uint)min((ulong)n, (ulong)item * item_rows), end = (uint)min((ulong)n, (ulong)begin + item_rows);
     group_moments part;
     sum_moments(&part, s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
     FOR_EACH_GROUP {
-        STORE(part.mean[c], own + 2 * c * VEC);
-        STORE(part.m2[c], own + (2 * c + 1) * VEC);
+        vstore4(part.mean[c], 0, own + 2 * c * VEC);
+        vstore4(part.m2[c], 0, own + (2 * c + 1) * VEC);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     uint used = (n + item_rows - 1) / item_rows;
     for (uint c = item; c < GROUPS_PER_ITEM && c <= last; c += GROUPS_PER_ITEM == 1 ? 1 : size) {
         __global const float *from = parts + (long)2 * c * VEC;
-        vecf base = LOAD(from), shift = (vecf)(0.0f), m2 = shift;
+        float4 base = vload4(0, from), shift = (float4)(0.0f), m2 = shift;
 #pragma unroll 1
         for (uint i = 0; i < used; i++)
-            shift += (float)min(item_rows, n - i * item_rows) * (LOAD(from + (long)i * step) - base);
-        vecf total_mean = base + shift / (float)n;
+            shift += (float)min(item_rows, n - i * item_rows) * (vload4(0, from + (long)i * step) - base);
+        float4 total_mean = base + shift / (float)n;
 #pragma unroll 1
         for (uint i = 0; i < used; i++) {
-            vecf diff = LOAD(from + (long)i * step) - total_mean;
-            m2 += LOAD(from + (long)i * step + VEC) + (float)min(item_rows, n - i * item_rows) * diff * diff;
+            float4 diff = vload4(0, from + (long)i * step) - total_mean;
+            m2 += vload4(0, from + (long)i * step + VEC) + (float)min(item_rows, n - i * item_rows) * diff * diff;
         }
         long to = (long)(g + c) * d;
         store_stats(total_mean, m2, n, mean + mo + to, var + vo + to, rmean + rmo + to, rvar + rvo + to, running,
@@ -195,17 +194,16 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
     for (uint i = item; i < groups * vecs; i += size) {
         uint g = i / vecs, j = VEC * (i - g * vecs);
         long at = (long)g * d;
-        STORE(load_vec(gamma + go + at, j, d) * inv_std(load_vec(var + vo + at, j, d), eps),
-              coef + (long)g * d_pad + j);
+        vstore4(load4(gamma + go + at, j, d) * inv_std(load4(var + vo + at, j, d), eps), 0, coef + (long)g * d_pad + j);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint i = item; i < vecs; i += size) {
         uint j = VEC * i;
-        vecf sum = (vecf)(0.0f);
+        float4 sum = (float4)(0.0f);
         for (uint g = 0; g < groups; g++)
-            sum += load_vec(beta + bo + (long)g * d, j, d) -
-                   LOAD(coef + (long)g * d_pad + j) * load_vec(mean + mo + (long)g * d, j, d);
-        STORE(lambda * sum, bias + j);
+            sum += load4(beta + bo + (long)g * d, j, d) -
+                   vload4(0, coef + (long)g * d_pad + j) * load4(mean + mo + (long)g * d, j, d);
+        vstore4(lambda * sum, 0, bias + j);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     ulong end = min((ulong)n, begin + block_rows), tiles = CEIL_DIV(end - begin, TILE_ROWS) * vecs;
@@ -214,23 +212,12 @@ __kernel void group_apply(__global float *y, long yo, long yld, __global const f
         uint j = VEC * (uint)(i - down * vecs), rows = (uint)min((ulong)TILE_ROWS, end - v);
         __global const float *a0 = s + so + (long)v * sld, *a1 = a0 + (rows > 1 ? sld : 0),
                              *a2 = a0 + (rows > 2 ? 2 * sld : 0), *a3 = a0 + (rows > 3 ? 3 * sld : 0), *row = coef + j;
-        vecf c0 = (vecf)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-        ACCUMULATE_TILE(groups, 1, d_pad, LOAD(row))
-        if (FULL_TILE(rows) && !act.drop) {
-            __global const float *from = h + ho + (long)v * hld;
-            vecf x0 = load_vec(from, j, d), x1 = load_vec(from + hld, j, d), x2 = load_vec(from + 2 * hld, j, d),
-                 x3 = load_vec(from + 3 * hld, j, d), b = LOAD(bias + j);
-            c0 = act_vec(x0 + fma(lambda * x0, c0, b), 0, act);
-            c1 = act_vec(x1 + fma(lambda * x1, c1, b), 0, act);
-            c2 = act_vec(x2 + fma(lambda * x2, c2, b), 0, act);
-            c3 = act_vec(x3 + fma(lambda * x3, c3, b), 0, act);
-            store_tile(c0, c1, c2, c3, y + yo + (long)v * yld, yld, rows, j, d);
-            continue;
-        }
+        float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
+        ACCUMULATE_TILE(groups, 1, d_pad, vload4(0, row))
         for (uint r = 0; r < rows; r++, v++) {
-            vecf x = load_vec(h + ho + (long)v * hld, j, d);
-            store_vec(act_vec(x + fma(lambda * x, TILE_ROW(r), LOAD(bias + j)), v * d + j, act), y + yo + (long)v * yld,
-                      j, d);
+            float4 x = load4(h + ho + (long)v * hld, j, d);
+            store4(act4(x + fma(lambda * x, TILE_ROW(r), vload4(0, bias + j)), v * d + j, act), y + yo + (long)v * yld,
+                   j, d);
         }
     }
 }

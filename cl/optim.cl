@@ -6,18 +6,15 @@
  *   An overflowing second moment would freeze its weight: the weight becomes NaN, and so does the next loss.
  * Shapes: all 1 x len.
  * Launch: one work-item per parameter. */
-__kernel void adam(__global float *w, long wo, __global float *m, long mo, __global float *v, long vo,
-                   __global const float *g, long go, ulong len, float lr, float beta1, float beta2, float eps,
-                   float decay, float correct1, float correct2) {
-    ulong i = get_global_id(0);
-    if (i >= len)
+__kernel void adam(__global float *w, __global float *m, __global float *v, __global const float *g, adam_args a) {
+    uint i = (uint)get_global_id(0);
+    if (i >= a.len)
         return;
-    long at = (long)i;
-    float weight = w[wo + at], grad = g[go + at] + decay * weight;
-    float first = beta1 * m[mo + at] + (1.0f - beta1) * grad;
-    float second = beta2 * v[vo + at] + (1.0f - beta2) * grad * grad;
-    m[mo + at] = first;
-    v[vo + at] = second;
-    float square = second / correct2, root = square <= FLT_MAX ? sqrt(square) : NAN;
-    w[wo + at] = weight - lr * (first / correct1) / (root + eps);
+    float weight = w[a.w.off + i], grad = g[a.g.off + i] + a.decay * weight;
+    float first = a.beta1 * m[a.m.off + i] + (1.0f - a.beta1) * grad;
+    float second = a.beta2 * v[a.v.off + i] + (1.0f - a.beta2) * grad * grad;
+    m[a.m.off + i] = first;
+    v[a.v.off + i] = second;
+    float square = second / a.correct2, root = square <= FLT_MAX ? sqrt(square) : NAN;
+    w[a.w.off + i] = weight - a.lr * (first / a.correct1) / (root + a.eps);
 }

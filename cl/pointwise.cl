@@ -2,91 +2,83 @@
  * contiguous rows as one long row. */
 #include "common.h"
 
+/* Row r and first column j of this work-item in a matrix of `cols` columns. */
+#define ROW_AND_COLUMN(cols) \
+    uint i = (uint)get_global_id(0), vecs = CEIL_DIV(cols, VEC), r = i / vecs, j = VEC * (i - r * vecs)
+
 /* Computes: y = value.
  * Shapes: y rows x cols.
  * Launch: one work-item per row and VEC columns. */
-__kernel void fill(__global float *y, long yo, long yld, uint rows, uint cols, float value) {
-    uint vecs = CEIL_DIV(cols, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= rows)
-        return;
-    store_vec((vecf)(value), y + yo + (long)r * yld, VEC * (uint)(i - r * vecs), cols);
+__kernel void fill(__global float *y, fill_args a) {
+    ROW_AND_COLUMN(a.cols);
+    if (r < a.rows)
+        store_row4((float4)(a.value), y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
 }
 
 /* Computes: y = a x + b z, or a x without z; a copy is a = 1.
  * Shapes: all rows x cols; y may be x or z.
  * Launch: one work-item per row and VEC columns. */
-__kernel void axpby(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
-                    __global const float *z, long zo, long zld, uint has_z, uint rows, uint cols, float a, float b) {
-    uint vecs = CEIL_DIV(cols, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= rows)
+__kernel void axpby(__global float *y, __global const float *x, __global const float *z, axpby_args a) {
+    ROW_AND_COLUMN(a.cols);
+    if (r >= a.rows)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    vecf v = a * load_vec(x + xo + (long)r * xld, j, cols);
-    if (has_z)
-        v += b * load_vec(z + zo + (long)r * zld, j, cols);
-    store_vec(v, y + yo + (long)r * yld, j, cols);
+    float4 v = a.a * load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned);
+    if (a.has_z)
+        v += a.b * load_row4(z + a.z.off + r * a.z.ld, j, a.cols, a.z.aligned);
+    store_row4(v, y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
 }
 
 /* Computes: y = act(x) = dropout(relu(x)).
  * Shapes: both rows x cols; y may be x.
  * Launch: one work-item per row and VEC columns. */
-__kernel void activate(__global float *y, long yo, long yld, __global const float *x, long xo, long xld, uint rows,
-                       uint cols, act_args act) {
-    uint vecs = CEIL_DIV(cols, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= rows)
+__kernel void activate(__global float *y, __global const float *x, activate_args a) {
+    ROW_AND_COLUMN(a.cols);
+    if (r >= a.rows)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    store_vec(act_vec(load_vec(x + xo + (long)r * xld, j, cols), r * cols + j, act), y + yo + (long)r * yld, j, cols);
+    float4 v = load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned);
+    store_row4(act4(v, (ulong)r * a.cols + j, a.act), y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
 }
 
 /* Computes: gx = (y > 0) gy scale, the backward of an activation with relu (without it: `activate` itself).
  * Shapes: all rows x cols; gx may be gy.
  * Launch: one work-item per row and VEC columns. */
-__kernel void activate_backward(__global float *gx, long gxo, long gxld, __global const float *gy, long gyo, long gyld,
-                                __global const float *y, long yo, long yld, uint rows, uint cols, float scale) {
-    uint vecs = CEIL_DIV(cols, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= rows)
+__kernel void activate_backward(__global float *gx, __global const float *gy, __global const float *y,
+                                activate_backward_args a) {
+    ROW_AND_COLUMN(a.cols);
+    if (r >= a.rows)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    vecf g = scale * load_vec(gy + gyo + (long)r * gyld, j, cols);
-    g = select((vecf)(0.0f), g, load_vec(y + yo + (long)r * yld, j, cols) > 0.0f);
-    store_vec(g, gx + gxo + (long)r * gxld, j, cols);
+    float4 g = a.scale * load_row4(gy + a.gy.off + r * a.gy.ld, j, a.cols, a.gy.aligned);
+    g = select((float4)(0.0f), g, load_row4(y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned) > 0.0f);
+    store_row4(g, gx + a.gx.off + r * a.gx.ld, j, a.cols, a.gx.aligned);
 }
 
 /* Computes: y = x + 1 b'.
  * Shapes: y and x rows x cols, b 1 x cols; y may be x.
  * Launch: one work-item per row and VEC columns. */
-__kernel void bias_add(__global float *y, long yo, long yld, __global const float *x, long xo, long xld,
-                       __global const float *b, long bo, uint rows, uint cols) {
-    uint vecs = CEIL_DIV(cols, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= rows)
+__kernel void bias_add(__global float *y, __global const float *x, __global const float *b, bias_add_args a) {
+    ROW_AND_COLUMN(a.cols);
+    if (r >= a.rows)
         return;
-    uint j = VEC * (uint)(i - r * vecs);
-    store_vec(load_vec(x + xo + (long)r * xld, j, cols) + load_vec(b + bo, j, cols), y + yo + (long)r * yld, j, cols);
+    float4 v = load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned) + load4(b + a.b.off, j, a.cols);
+    store_row4(v, y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
 }
 
 /* Computes: y_v = x_v / norm_v, norm_v = ||x_v|| (by_sum 0) or sum_j x_vj (by_sum 1); a norm of 0 gives a row of 0.
  * Shapes: y and x rows x cols, norm 1 x rows; y may be x.
  * Launch: one work-item per row.
  * Order: columns ascending. */
-__kernel void row_normalise(__global float *y, long yo, long yld, __global float *norm, long no, uint has_norm,
-                            __global const float *x, long xo, long xld, uint rows, uint cols, uint by_sum) {
-    ulong v = get_global_id(0);
-    if (v >= rows)
+__kernel void row_normalise(__global float *y, __global float *norm, __global const float *x, row_normalise_args a) {
+    uint v = (uint)get_global_id(0);
+    if (v >= a.rows)
         return;
-    __global const float *in = x + xo + (long)v * xld;
-    __global float *out = y + yo + (long)v * yld;
+    __global const float *in = x + a.x.off + v * a.x.ld;
+    __global float *out = y + a.y.off + v * a.y.ld;
     float sum = 0.0f;
-    for (uint j = 0; j < cols; j++)
-        sum += by_sum ? in[j] : in[j] * in[j];
-    float norm_v = by_sum ? sum : sqrt(sum);
-    for (uint j = 0; j < cols; j++)
+    for (uint j = 0; j < a.cols; j++)
+        sum += a.by_sum ? in[j] : in[j] * in[j];
+    float norm_v = a.by_sum ? sum : sqrt(sum);
+    for (uint j = 0; j < a.cols; j++)
         out[j] = norm_v == 0.0f ? 0.0f : in[j] / norm_v;
-    if (has_norm)
-        norm[no + (long)v] = norm_v;
+    if (a.has_norm)
+        norm[a.norm.off + v] = norm_v;
 }

@@ -4,7 +4,7 @@
 need_command
 need_layer
 need_opencl
-forge_record 16 4 64
+forge_record 16 64
 export OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
 
 # uses COMMAND OPTIONS...: with the record, then without.

@@ -40,7 +40,7 @@ kill "$tune" 2>/dev/null || true
 wait "$tune" 2>/dev/null || true
 [ "$(grep -c 'compiling kernels' notes.txt)" = 1 ] || fail "tune prints no note: $(cat notes.txt)"
 # a CPU uses CLBlast only with a tuning record that says so; whether its kernels are cached cannot be queried
-forge_record 64 16 1
+forge_record 64 1
 tuning=
 "$FATHOM" selftest --op gemm --device opencl:0 >out 2>&1 || fail "$(tail -1 out)" # compiles own kernels
 notes 0 1 selftest --op gemm

@@ -82,6 +82,17 @@ if [ -e /etc/OpenCL/vendors/pocl.icd ] && [ -e /etc/OpenCL/vendors/rusticl.icd ]
     done
     unset OPENCL_LAYERS OCL_LAYER_TYPE
 fi
+# --- auto takes no OpenCL on a CPU, also one that says it is more, or an accelerator in the host's memory
+chosen() { # WANTED NAME=VALUE...: the device of `auto`, first in the lists of devices as *0 or *1
+    expect_exit 0 env OPENCL_LAYERS="$BUILD_DIR/tests/ocl_layer.so" "${@:2}" "$FATHOM" devices
+    grep -q "^ \*[0-9]* *$1" out || fail "auto does not take $1 of ${*:2}: $(cat out)"
+}
+chosen cpu OCL_LAYER_TYPE=2
+chosen cpu OCL_LAYER_TYPE=15
+chosen cpu OCL_LAYER_TYPE=8
+chosen opencl:0 OCL_LAYER_TYPE=8 OCL_LAYER_UNIFIED=0
+chosen opencl:0 OCL_LAYER_TYPE=4
+chosen opencl:0 OCL_LAYER_TYPE=4 OCL_LAYER_UNIFIED=0
 if command -v clinfo >/dev/null; then
     clinfo -l 2>/dev/null | sed -n 's/^.*-- Device #[0-9]*: //p' >theirs
     expect_exit 0 "$FATHOM" devices --json

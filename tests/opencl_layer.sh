@@ -12,7 +12,7 @@ value() { sed -n "s/^$1 //p" report; }
 no_leaks() {
     local kind
     [ -f report ] || fail "$1: the layer was not loaded"
-    for kind in context queue mem program kernel event; do
+    for kind in context queue mem program kernel event map; do
         [ "$(value "live $kind")" = 0 ] || fail "$1 leaks $(value "live $kind") objects of kind $kind"
     done
 }
@@ -35,7 +35,7 @@ expect_exit 0 env OCL_LAYER_GROUP=64 OCL_LAYER_LOCAL=16384 OCL_LAYER_ALLOC=13421
 no_leaks "a smaller device"
 [ "$(value rejected)" = 0 ] || fail "a smaller device rejects $(value rejected) calls"
 for op in pair_apply softmax_xent accuracy group_backward_rows gat_backward_scores; do
-    expect_exit 0 env OCL_LAYER_GROUP=1 OCL_LAYER_LOCAL=1024 "$FATHOM" selftest --device opencl:0 --op $op
+    expect_exit 0 env OCL_LAYER_GROUP=1 OCL_LAYER_LOCAL=16384 "$FATHOM" selftest --device opencl:0 --op $op
     no_leaks "work-groups of 1, $op"
     [ "$(value rejected)" = 0 ] || fail "work-groups of 1: $op is rejected"
 done
@@ -56,11 +56,36 @@ done <<'PLANS'
 3|clCreateCommandQueue:1:-5|clCreateCommandQueue(
 3|clCreateProgramWithSource:1:-5|clCreateProgramWithSource(dense.cl): CL_OUT_OF_RESOURCES
 3|clBuildProgram:1:-11|clBuildProgram(dense.cl): CL_BUILD_PROGRAM_FAILURE
-3|clCreateKernel:1:-5|clCreateKernel(gemm_inner): CL_OUT_OF_RESOURCES
-3|clSetKernelArg:3:-48|clSetKernelArg(gemm_inner, argument 2): CL_INVALID_KERNEL
-3|clGetKernelWorkGroupInfo:1:-5|clGetKernelWorkGroupInfo(gemm_inner)
-6|clEnqueueWriteBuffer:1:-4|clEnqueueWriteBuffer(
-3|clEnqueueNDRangeKernel:1:-5|clEnqueueNDRangeKernel(gemm_inner): CL_OUT_OF_RESOURCES
+3|clCreateKernel:1:-5|clCreateKernel(gemm_tiles): CL_OUT_OF_RESOURCES
+3|clSetKernelArg:3:-48|clSetKernelArg(gemm_tiles, argument 2): CL_INVALID_KERNEL
+3|clGetKernelWorkGroupInfo:1:-5|clGetKernelWorkGroupInfo(gemm_tiles)
+6|clEnqueueMapBuffer:1:-4|clEnqueueMapBuffer(upload)
+3|clEnqueueUnmapMemObject:1:-5|clEnqueueUnmapMemObject(upload)
+3|clEnqueueNDRangeKernel:1:-5|clEnqueueNDRangeKernel(gemm_tiles): CL_OUT_OF_RESOURCES
 3|clEnqueueReadBuffer:1:-36|clEnqueueReadBuffer(
 5|clEnqueueNDRangeKernel:9:-5:+|clEnqueueNDRangeKernel(fill): CL_OUT_OF_RESOURCES
 PLANS
+
+# --- a device with memory of its own: 6 MB of features go through pinned memory in pieces, and give the same results
+expect_exit 0 "$FATHOM" data make rmat --nodes 4000 --edges 8000 --features 400 --density 1 --classes 3 --seed 7 -o dense.npz
+features=(train --device opencl:0 --data dense.npz --layers 2 --hidden 4 --epochs 1 --norm none --no-tune --json)
+results() { field "[d['result'][k] for k in ('test_accuracy', 'loss')]" out; }
+expect_exit 0 "$FATHOM" "${features[@]}"
+shared=$(results)
+[ "$(value 'calls clEnqueueMapBuffer')" -gt 0 ] || fail "uploads are not mapped"
+expect_exit 0 env OCL_LAYER_UNIFIED=0 "$FATHOM" "${features[@]}"
+same "$(results)" "$shared" "training through pinned memory"
+same "$(value 'calls clEnqueueMapBuffer')" 1 "maps of pinned memory"
+[ "$(value 'calls clWaitForEvents')" -gt 0 ] || fail "no piece of pinned memory is used twice"
+no_leaks "pinned memory"
+# no pinned memory is no error
+expect_exit 0 env OCL_LAYER_UNIFIED=0 OCL_LAYER_FAIL=clEnqueueMapBuffer:1:-12 "$FATHOM" "${features[@]}"
+same "$(results)" "$shared" "training without pinned memory"
+same "$(value 'calls clWaitForEvents')" "" "waits without pinned memory"
+no_leaks "no pinned memory"
+for plan in clEnqueueWriteBuffer:1:-4 clWaitForEvents:1:-14; do
+    expect_exit $([ ${plan##*:} = -4 ] && echo 6 || echo 3) env OCL_LAYER_UNIFIED=0 OCL_LAYER_FAIL=$plan "$FATHOM" "${features[@]}"
+    [ "$(value fired)" -gt 0 ] || fail "$plan did not fire"
+    grep -qF "${plan%%:*}(upload)" err || fail "$plan prints '$(cat err)'"
+    no_leaks "$plan"
+done

@@ -63,7 +63,7 @@ OCL_LAYER_INEXACT=mixed:50 expect_exit 5 "${all[@]}" --op row_normalise
 )
 
 # --- local memory and work-groups: tuned to the largest size, so that the limit of the device decides
-forge_record 1024 16 64
+forge_record 1024 64
 operations=(pair_apply softmax_xent accuracy)
 [ -z "${FATHOM_TEST_LONG:-}" ] || operations=(all)
 for limit in 1:16384 64:32768 128:65536 256:16384 1024:65536; do

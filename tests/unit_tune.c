@@ -55,12 +55,6 @@ static void a_record_is_found_again(void) {
     TEST_ASSERT_EQUAL_INT(32, found(&device).group);
     TEST_ASSERT_EQUAL_INT(128, found(&device).own_gemm);
     mem_free(path);
-    TEST_ASSERT_EQUAL(FATHOM_OK, tune_keep(&path, &(be_tuning){.columns = 4}, &device));
-    TEST_ASSERT_EQUAL_INT(4, found(&device).columns);
-    mem_free(path);
-    TEST_ASSERT_EQUAL(FATHOM_OK, tune_keep(&path, &(be_tuning){.columns = 5}, &device));
-    TEST_ASSERT_EQUAL_INT(0, found(&device).columns); /* no such kernels */
-    mem_free(path);
     path = keep(0, 1); /* 0: the back end's own choice */
     TEST_ASSERT_EQUAL_INT(0, found(&device).group);
     TEST_ASSERT_EQUAL_INT(1, found(&device).own_gemm);
@@ -108,7 +102,6 @@ static void a_damaged_record_is_ignored_with_a_note(void) {
         {"1024", "1e300"},
         {"1024", "[]"},
         {"own_gemm", "own_gem"},
-        {"columns", "column"},
         {"{", ""},
         {"}", ""},
         {"{", "[1,2]{"},
@@ -258,9 +251,9 @@ static void count_compiling(const char *name, be_compiled what) {
     compiled[what]++;
 }
 
-static be_device *open_tuned(int group, int own_gemm, int columns) {
+static be_device *open_tuned(int group, int own_gemm) {
     be_device *dev = NULL;
-    choice = (be_tuning){.group = group, .own_gemm = own_gemm, .columns = columns};
+    choice = (be_tuning){.group = group, .own_gemm = own_gemm};
     if (be_open(&dev, "opencl:0", &(be_options){.tuned = choose, .compiling = count_compiling}) != FATHOM_OK)
         TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
     return dev;
@@ -273,7 +266,7 @@ static void the_kernel_for_products_is_the_one_chosen(void) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const int64_t n = 4096, d = 128;
         compiled[BE_COMPILES_CLBLAST] = 0;
-        be_device *dev = open_tuned(0, ways[i].own, 0);
+        be_device *dev = open_tuned(0, ways[i].own);
         be_buf *buf = NULL;
         TEST_ASSERT_EQUAL(FATHOM_OK, be_alloc(dev, &buf, be_floats(2 * n * d + d * d), "matrices"));
         be_mat a = be_view(buf, 0, n, d), b = be_view(buf, n * d, n, d), c = be_view(buf, 2 * n * d, d, d);
@@ -291,24 +284,21 @@ static void the_kernel_for_products_is_the_one_chosen(void) {
     }
 }
 
-/* Work-groups of one and of many, and the columns per work-item of the other kind of device: 4 for GPUs, 16 for CPUs.
- */
+/* Work-groups of one and of many, with either kernel for products. */
 static void every_case_passes_with_other_choices(void) {
-    static const be_tuning choices[] = {{.group = 1, .columns = 4, .own_gemm = 1},
-                                        {.group = 256, .columns = 16, .own_gemm = 256},
-                                        {.group = 64, .columns = 4}};
+    static const be_tuning choices[] = {{.group = 1, .own_gemm = 1}, {.group = 256, .own_gemm = 256}, {.group = 64}};
     enum { CHOICES = sizeof choices / sizeof *choices };
     char text[512];
     int count;
     const op_case *cases = cases_all(&count);
     for (int s = 0; s < CHOICES; s++) {
         const be_tuning *t = &choices[s];
-        be_device *dev = open_tuned(t->group, t->own_gemm, t->columns);
+        be_device *dev = open_tuned(t->group, t->own_gemm);
         for (int i = s; i < count; i += support_long() || s == CHOICES - 1 ? 1 : 7) {
             case_result r;
             fathom_status status = case_run(dev, &cases[i], &r);
-            snprintf(text, sizeof text, "groups of %d, %d columns: %s, %s: %s", t->group, t->columns,
-                     be_op_name(cases[i].op), cases[i].name, status == FATHOM_OK ? r.detail : fathom_last_error());
+            snprintf(text, sizeof text, "groups of %d: %s, %s: %s", t->group, be_op_name(cases[i].op), cases[i].name,
+                     status == FATHOM_OK ? r.detail : fathom_last_error());
             TEST_ASSERT_TRUE_MESSAGE(status == FATHOM_OK && r.passed, text);
         }
         be_close(dev);

@@ -131,7 +131,6 @@ fathom_status be_find(const be_list *list, const char *selector, int *row);
  * but sums over a work-group have another order, so bits may differ from those of another tuning. */
 typedef struct be_tuning {
     int group;    /* work-items of a work-group, a power of two (OpenCL) */
-    int columns;  /* of a row per work-item and iteration, 4 or 16 (OpenCL) */
     int own_gemm; /* products with a side up to this use fathom's kernel, others CLBlast (OpenCL) */
 } be_tuning;
 

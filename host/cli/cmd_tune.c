@@ -17,11 +17,6 @@ static void print_result(const be_info *info, const struct tune_result *result, 
     if (result->tuning.own_gemm < TUNE_ALWAYS_OWN)
         snprintf(limit, sizeof limit, "up to width %d, CLBlast above", result->tuning.own_gemm);
     printf("%s: %s\n", info->selector, printable(info->name));
-    for (int i = 0; i < TUNE_COLUMNS; i++)
-        printf("  %-2d columns per item %10s%s\n", tune_columns[i], bench_time_text(result->columns_s[i]),
-               tune_columns[i] == result->tuning.columns ? "  <- used" : "");
-    if (result->tuning.columns == 0)
-        printf("  columns per item: no difference beyond noise, the device's own choice is used\n");
     for (int i = 0; i < TUNE_GROUPS; i++)
         if (result->group_s[i] > 0) {
             char size[TUNE_GROUP_TEXT];

@@ -65,13 +65,15 @@
     X(clRetainEvent, clReleaseEvent, cl_event, event)
 
 /* Wrapped by hand in ocl_layer.c: X(name, reason). */
-#define SPECIAL_CALLS(X)                \
-    X(clGetDeviceInfo, limits)          \
-    X(clBuildProgram, options)          \
-    X(clGetEventProfilingInfo, clocks)  \
-    X(clGetKernelWorkGroupInfo, limits) \
-    X(clSetKernelArg, local memory)     \
-    X(clEnqueueReadBuffer, wrong data)  \
+#define SPECIAL_CALLS(X)                 \
+    X(clGetDeviceInfo, limits)           \
+    X(clBuildProgram, options)           \
+    X(clGetEventProfilingInfo, clocks)   \
+    X(clGetKernelWorkGroupInfo, limits)  \
+    X(clSetKernelArg, local memory)      \
+    X(clEnqueueReadBuffer, wrong data)   \
+    X(clEnqueueMapBuffer, live map)      \
+    X(clEnqueueUnmapMemObject, live map) \
     X(clEnqueueNDRangeKernel, both)
 
 #endif

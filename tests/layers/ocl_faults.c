@@ -24,7 +24,7 @@ static const char *const call_names[] = {
 #undef X
 };
 
-static const char *const kind_names[] = {"context", "queue", "mem", "program", "kernel", "event"};
+static const char *const kind_names[] = {"context", "queue", "mem", "program", "kernel", "event", "map"};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long calls[CALLS], live[KINDS], total, rare, fired, rejected, short_reads;

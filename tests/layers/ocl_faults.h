@@ -19,7 +19,7 @@ enum call {
             CALLS
 };
 
-enum kind { KIND_context, KIND_queue, KIND_mem, KIND_program, KIND_kernel, KIND_event, KINDS };
+enum kind { KIND_context, KIND_queue, KIND_mem, KIND_program, KIND_kernel, KIND_event, KIND_map, KINDS };
 
 /* Counts a call; true when it has to fail, with *code. */
 bool fault_hits(enum call call, cl_int *code);

@@ -7,6 +7,7 @@
  *   OCL_LAYER_LOCAL=16384    bytes of local memory
  *   OCL_LAYER_ALLOC=134217728    largest buffer
  *   OCL_LAYER_TYPE=4         type of every device, as CL_DEVICE_TYPE_GPU
+ *   OCL_LAYER_UNIFIED=0      devices do not share memory with the host
  *   OCL_LAYER_CARD=uuid|pci  every device has the same UUID or the same PCI address
  * Other differences between vendors are in ocl_model.c.
  *
@@ -25,6 +26,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const cl_icd_dispatch *next;
 static long limit_group, limit_local, limit_alloc, device_type;
+static bool separate_memory;
 
 /* ---- wrappers ---- */
 
@@ -168,6 +170,8 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_in
         *bytes = (cl_ulong)limit_alloc;
     if (what == CL_DEVICE_TYPE && device_type > 0)
         *bytes = (cl_ulong)device_type;
+    if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && separate_memory)
+        *(cl_bool *)value = CL_FALSE;
     model_device_info(what, size, value);
     return code;
 }
@@ -268,6 +272,32 @@ static cl_int CL_API_CALL wrap_clEnqueueReadBuffer(cl_command_queue queue, cl_me
     return code;
 }
 
+static void *CL_API_CALL wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                 cl_map_flags flags, size_t offset, size_t size, cl_uint waits,
+                                                 const cl_event *list, cl_event *event, cl_int *code) {
+    cl_int failure;
+    if (fault_hits(CALL_clEnqueueMapBuffer, &failure)) {
+        if (code)
+            *code = failure;
+        return NULL;
+    }
+    void *made = next->clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, waits, list, event, code);
+    fault_count_object(KIND_map, made != NULL);
+    fault_count_object(KIND_event, made && event);
+    return made;
+}
+
+/* A call that fails has unmapped: what is then still mapped is a leak of the program. */
+static cl_int CL_API_CALL wrap_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *mapped,
+                                                       cl_uint waits, const cl_event *list, cl_event *event) {
+    cl_int code;
+    bool fails = fault_hits(CALL_clEnqueueUnmapMemObject, &code);
+    cl_int result = next->clEnqueueUnmapMemObject(queue, buffer, mapped, waits, list, event);
+    fault_count_object(KIND_map, result == CL_SUCCESS ? -1 : 0);
+    fault_count_object(KIND_event, result == CL_SUCCESS && event);
+    return fails ? code : result;
+}
+
 /* ---- interface of the loader ---- */
 
 static cl_icd_dispatch table;
@@ -282,6 +312,7 @@ static void read_settings(void) {
     limit_local = env_number("OCL_LAYER_LOCAL");
     limit_alloc = env_number("OCL_LAYER_ALLOC");
     device_type = env_number("OCL_LAYER_TYPE");
+    separate_memory = getenv("OCL_LAYER_UNIFIED") && env_number("OCL_LAYER_UNIFIED") == 0;
     model_settings();
     ocl_layer_plan(getenv("OCL_LAYER_FAIL"));
 }

@@ -125,7 +125,7 @@ field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[2])); print(eva
 # same GOT WANTED WHAT
 same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 
-# forge_record GROUP COLUMNS OWN_GEMM: sets the cache to ./cache and writes a tuning record of opencl:0 there, in the format
+# forge_record GROUP OWN_GEMM: sets the cache to ./cache and writes a tuning record of opencl:0 there, in the format
 # of `fathom tune`; compiled kernels stay in the cache that all tests share.
 forge_record() {
     local name platform driver version
@@ -135,7 +135,7 @@ forge_record() {
     export XDG_CACHE_HOME=$TEST_TMP/cache POCL_CACHE_DIR=$BUILD_DIR/tests/cache/pocl
     mkdir -p cache/fathom/tune "$POCL_CACHE_DIR"
     cat >"cache/fathom/tune/$(parts | sha256sum | cut -c1-24).json" <<RECORD
-{"device": "$name", "driver": "$driver", "version": "$version", "group": $1, "columns": $2, "own_gemm": $3}
+{"device": "$name", "driver": "$driver", "version": "$version", "group": $1, "own_gemm": $2}
 RECORD
 }
 

@@ -2,10 +2,12 @@
  * list of kernels, and the calls that every ocl_<topic>.c uses. Only this
  * directory includes <CL/cl.h> and CLBlast.
  *
- *     return OCL_RUN(dev, K_fill, rows * ocl_vecs(dev, cols), MAT(a->y), U32(rows), U32(cols), F32(a->value));
+ *     return OCL_RUN(dev, K_fill, ocl_items(y), BUF(y),
+ *                    ARGS(fill_args, .y = ocl_mat(y), .rows = (u32)y.rows, .cols = (u32)y.cols, .value = a->value));
  *
  * A launch gives a kernel, the number of work-items it needs (rounded up to
- * whole work-groups; kernels check the range) and the arguments in order.
+ * whole work-groups; kernels check the range), the buffers in order, and the
+ * kernel's struct of cl/args.h.
  * Only ocl_download, ocl_release, ocl_sync and ocl_close wait. */
 #ifndef BACKEND_OPENCL_OCL_H
 #define BACKEND_OPENCL_OCL_H
@@ -37,6 +39,15 @@ typedef struct ocl_timer { /* a profiling event to be read, and its operation */
 
 #define OCL_TIMERS 1024
 
+/* What launches choose by the kind of a device. The kernels are the same for all. */
+typedef struct ocl_traits {
+    const char *name;
+    int group_size;            /* preferred work-group size, */
+    int inner_group_size;      /* and of gemm_inner, which has few work-groups */
+    int64_t max_workspaces;    /* work-groups of a launch in which each has its own workspace */
+    int64_t own_gemm_max_side; /* shortest side up to which the own kernels compute a product, without tuning */
+} ocl_traits;
+
 typedef struct ocl_device {
     cl_device_id id;
     cl_context context;
@@ -49,15 +60,17 @@ typedef struct ocl_device {
     bool trust;                                              /* continue when a product is wrong */
     void (*compiling)(const char *device, be_compiled what); /* or NULL */
     double build_seconds;                                    /* CPU time of building own kernels */
-    int64_t units;                                           /* compute units of a CPU, else 1 */
-    int64_t max_workspaces; /* work-groups of a launch in which each has its own workspace */
-    int vec;                /* columns of a row per work-item: VEC of cl/common.h */
+    const ocl_traits *traits;
     char name[BE_TEXT];
     int64_t memory_bytes, max_alloc_bytes;
     size_t used_bytes;     /* in buffers */
     bool pending;          /* commands enqueued since the last clFinish */
     cl_int deferred_error; /* of a clFinish in ocl_release, reported by the next call that returns a status */
     char reread[1 << 20];  /* second copy of a download, in chunks */
+    bool unified_memory;   /* shared with the host */
+    bool staging_tried;
+    cl_mem staging_buf; /* pinned memory for uploads, mapped at `staging`; NULL: none */
+    void *staging;
 
     cl_mem scratch; /* grow-only; owned by the running operation */
     size_t scratch_bytes;
@@ -110,12 +123,17 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
 void ocl_close(void *state);
 fathom_status ocl_alloc(void *state, void **handle, size_t bytes, const char *what);
 void ocl_release(void *state, void *handle);
-fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes);
-fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes);
 fathom_status ocl_sync(void *state);
 void ocl_count(void *state, be_counters *counters);
+fathom_status ocl_report_deferred(ocl_device *dev); /* an error found by ocl_release */
 /* Grows the scratch buffer to at least `bytes`; its contents are undefined. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes);
+
+/* ---- transfers (ocl_transfer.c) ---- */
+
+fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes);
+fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes);
+void ocl_release_staging(ocl_device *dev);
 
 /* ---- programs (ocl_program.c) ---- */
 
@@ -134,15 +152,19 @@ void ocl_release_events(ocl_device *dev);
 
 /* ---- launches (ocl_launch.c) ---- */
 
+/* Largest buffer: kernels index in 32 bits. */
+#define OCL_MAX_BUFFER_BYTES ((INT64_C(1) << 32) * (int64_t)sizeof(cl_float) - (INT64_C(1) << 20))
+
 typedef struct ocl_arg {
     size_t size;
-    enum { OCL_VALUE, OCL_MEM, OCL_LOCAL } kind;
+    enum { OCL_VALUE, OCL_MEM, OCL_LOCAL, OCL_STRUCT } kind;
     union {
         cl_mem mem;
         cl_long i64;
         cl_uint u32;
         cl_float f32;
         act_args act;
+        const void *structure;
     } as;
 } ocl_arg;
 
@@ -153,6 +175,16 @@ static inline ocl_arg ocl_mem(cl_mem v) { return (ocl_arg){sizeof(cl_mem), OCL_M
 static inline ocl_arg ocl_buf(const be_buf *b) { return ocl_mem(b ? (cl_mem)b->handle : NULL); }
 static inline ocl_arg ocl_local(size_t bytes) { return (ocl_arg){bytes, OCL_LOCAL, {.mem = NULL}}; }
 static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE, {.act = v}}; }
+
+/* The struct of a kernel, args.h: ARGS(fill_args, .rows = ..., .y = ocl_mat(y)). */
+#define ARGS(type, ...) ((ocl_arg){sizeof(type), OCL_STRUCT, {.structure = &(const type){__VA_ARGS__}}})
+#define BUF(m) ocl_buf((m).buf)
+#define SCRATCH_BUF(dev) ocl_mem((dev)->scratch)
+
+/* Where a matrix is in its buffer, and likewise what starts at float `at` of the scratch buffer. */
+static inline mat_args ocl_mat(be_mat m) {
+    return (mat_args){(u32)m.off, (u32)m.ld, m.off % VEC == 0 && m.ld % VEC == 0};
+}
 
 #define U32(v) ocl_u32(v)
 #define I64(v) ocl_i64(v)
@@ -174,9 +206,9 @@ act_args ocl_act_args(be_act act);
     ocl_launch((dev), (k), (items), (global_y), (const ocl_arg[]){__VA_ARGS__}, \
                sizeof((const ocl_arg[]){__VA_ARGS__}) / sizeof(ocl_arg))
 /* Vectors per row of `cols` columns. */
-static inline int64_t ocl_vecs(const ocl_device *dev, int64_t cols) { return CEIL_DIV(cols, dev->vec); }
+static inline int64_t ocl_vecs(int64_t cols) { return CEIL_DIV(cols, VEC); }
 /* Work-items of an elementwise kernel: one per row and vec columns. */
-static inline int64_t ocl_items(const ocl_device *dev, be_mat m) { return m.rows * ocl_vecs(dev, m.cols); }
+static inline int64_t ocl_items(be_mat m) { return m.rows * ocl_vecs(m.cols); }
 fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t global_y, const ocl_arg *args,
                          size_t count);
 
@@ -198,6 +230,28 @@ ocl_blocks ocl_split_workspaces(const ocl_device *dev, int64_t n, int64_t width)
  * from the `len` floats after. */
 fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,
                                  ocl_blocks blocks, bool add);
+
+/* Blocks for sum_blocks and its kin: enough to fill a device. Their partial rows start at the scratch buffer, padded to
+ * VEC. */
+ocl_blocks ocl_split_rows(int64_t n, int64_t width);
+rows_args ocl_rows(be_mat x, ocl_blocks blocks);
+int64_t ocl_row_items(const ocl_device *dev, ocl_kernel kernel, rows_args rows, ocl_blocks blocks); /* ocl_require */
+#define OCL_ROWS_LOCAL(values) ocl_local((size_t)((values)*ROW_ITEMS) * sizeof(cl_float4))
+blocks_args ocl_padded_blocks(int64_t rows, int64_t cols, ocl_blocks blocks);
+fathom_status ocl_combine_padded(ocl_device *dev, be_mat out, be_mat out2, ocl_blocks blocks, bool add);
+
+typedef struct ocl_stats {
+    be_mat mean, var, rmean, rvar; /* the last two may be absent */
+    float momentum;
+} ocl_stats;
+/* Statistics of n rows from those of blocks (stats_combine). */
+fathom_status ocl_combine_stats(ocl_device *dev, const ocl_stats *s, blocks_args p, int64_t n, ocl_blocks blocks);
+
+/* A kernel that adds blocks of `vecs` float4 (sum_runs in common.h): local memory, work-items; needs ocl_require. */
+#define OCL_COMBINE_LOCAL ocl_local((size_t)(COMBINE_VECS * COMBINE_RUNS) * sizeof(cl_float4))
+static inline int64_t ocl_combine_items(const ocl_device *dev, ocl_kernel kernel, int64_t vecs) {
+    return CEIL_DIV(vecs, COMBINE_VECS) * (int64_t)dev->group_size[kernel];
+}
 
 /* ---- operations ---- */
 

@@ -31,9 +31,9 @@ fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_sco
     int64_t n = a->z.rows, d = a->z.cols;
     ocl_blocks blocks = ocl_split(n, WS_TWO_ROWS(1, d));
     TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, d))));
-    TRY(OCL_RUN(dev, K_gat_backward_rows, n * ocl_vecs(dev, d), MAT(a->gz), VECTOR(a->a_src), VECTOR(a->a_dst),
+    TRY(OCL_RUN(dev, K_gat_backward_rows, n * ocl_vecs(d), MAT(a->gz), VECTOR(a->a_src), VECTOR(a->a_dst),
                 VECTOR(a->gs), VECTOR(a->gt), U32(n), U32(d)));
-    TRY(OCL_RUN(dev, K_gat_backward_blocks, blocks.count * ocl_vecs(dev, d), SCRATCH(dev, 0), MAT(a->z), VECTOR(a->gs),
+    TRY(OCL_RUN(dev, K_gat_backward_blocks, blocks.count * ocl_vecs(d), SCRATCH(dev, 0), MAT(a->z), VECTOR(a->gs),
                 VECTOR(a->gt), U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
     return ocl_combine_blocks(dev, a->ga_src, a->ga_dst, 0, WS_TWO_ROWS(1, d), blocks, true);
 }

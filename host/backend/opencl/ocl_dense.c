@@ -7,80 +7,111 @@
 
 #include <clblast_c.h>
 
-#define OWN_GEMM_MAX_SIDE 64 /* shortest side up to which a GPU uses the own kernels, without tuning */
-#define BUSY_TILES 8192      /* tiles of 4 x 4 that keep a device busy; with fewer the inner dimension is split */
-#define INNER_MAX_TILES 128  /* gemm_inner: largest result, and */
-#define INNER_MAX_K 32768    /* longest inner dimension */
-#define INNER_STEP 64        /* blocks of the inner dimension are multiples of it */
+#define FILL_GROUPS 256           /* work-groups that fill a device; with fewer the inner dimension is split */
+#define SPLIT_MIN_K 512           /* a shorter inner dimension takes one launch, */
+#define SPLIT_STEP 8              /* a longer one blocks of a multiple of it, */
+#define SPLIT_MIN_BLOCK 24        /* at least so long */
+#define INNER_MAX_TILES 64        /* gemm_inner: largest result in 4 x 4, and */
+#define INNER_MAX_LOADS (1 << 17) /* most rows that all its work-groups read: more take longer than a second launch */
+#define PANEL_MAX_BYTES 12288     /* local memory of the panels of gemm_tiles */
 
 typedef struct gemm_shape {
     int64_t m, n, k;
-    int64_t tiles;          /* of TILE_ROWS x vec in the result */
-    int64_t ai, ak, bk, bj; /* strides: op(a)_ik = a[i ai + k ak] */
+    int64_t k_block;                    /* the inner dimension is cut into blocks of this length */
+    int64_t down, across, parts, depth; /* of a work-group of gemm_tiles: args.h */
 } gemm_shape;
 
-static gemm_shape gemm_shape_of(const ocl_device *dev, const be_gemm_args *a) {
-    return (gemm_shape){.m = a->c.rows,
-                        .n = a->c.cols,
-                        .k = a->ta ? a->a.rows : a->a.cols,
-                        .tiles = CEIL_DIV(a->c.rows, TILE_ROWS) * ocl_vecs(dev, a->c.cols),
-                        .ai = a->ta ? 1 : a->a.ld,
-                        .ak = a->ta ? a->a.ld : 1,
-                        .bk = a->tb ? 1 : a->b.ld,
-                        .bj = a->tb ? a->b.ld : 1};
+static int64_t inner_of(const be_gemm_args *a) { return a->ta ? a->a.rows : a->a.cols; }
+
+static int64_t power_of_two(int64_t at_least, int64_t most) {
+    int64_t p = 1;
+    while (p < at_least && p < most)
+        p *= 2;
+    return p;
 }
+
+static int64_t tiles_of(gemm_shape s) { return CEIL_DIV(s.m, VEC * s.down) * CEIL_DIV(s.n, VEC * s.across); }
 
 /* Length of a block of the inner dimension: enough blocks to fill the device, few enough for the workspace. */
 static int64_t inner_block(gemm_shape s) {
-    int64_t quads = CEIL_DIV(s.m, TILE_ROWS) * CEIL_DIV(s.n, VEC_GPU), runs = CEIL_DIV(s.k, INNER_STEP);
-    int64_t max = OCL_MAX_PARTIAL_FLOATS / (s.m * s.n), blocks = BUSY_TILES / quads;
+    int64_t blocks = CEIL_DIV(FILL_GROUPS, tiles_of(s)), max = OCL_MAX_PARTIAL_FLOATS / (s.m * PADDED(s.n, VEC));
     blocks = blocks > max ? max : blocks;
-    blocks = blocks > runs ? runs : blocks > OCL_MAX_BLOCKS ? OCL_MAX_BLOCKS : blocks;
-    return INNER_STEP * (blocks < 2 ? runs : CEIL_DIV(runs, blocks));
+    if (s.k < SPLIT_MIN_K || blocks < 2)
+        return s.k;
+    int64_t length = PADDED(CEIL_DIV(s.k, blocks), SPLIT_STEP);
+    return length < SPLIT_MIN_BLOCK ? SPLIT_MIN_BLOCK : length;
 }
 
-static fathom_status gemm_rows(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
-    bool copy = a->tb || s.n % dev->vec != 0;
-    int64_t workspace = copy ? WS_GEMM_ROWS(1, s.k, PADDED(s.n, dev->vec)) : 0;
-    ocl_blocks blocks = ocl_split_workspaces(dev, s.m, workspace > 0 ? workspace : 1);
-    TRY(ocl_require(dev, K_gemm_rows));
-    TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
-    return OCL_RUN(dev, K_gemm_rows, blocks.count * (int64_t)dev->group_size[K_gemm_rows], MAT(a->c), VECTOR(a->a),
-                   I64(s.ai), I64(s.ak), VECTOR(a->b), I64(s.bk), I64(s.bj), SCRATCH(dev, 0), U32(copy), U32(s.m),
-                   U32(s.n), U32(s.k), U32(blocks.rows), F32(a->alpha), F32(a->beta));
+/* Tiles of 64 work-items for any work-group size, so that the order of sums does not depend on it: as wide as the
+ * result, then as high, and while they do not fill the device lower, with the inner dimension in parts. Without parts
+ * larger work-groups have higher tiles. */
+static gemm_shape gemm_shape_of(const be_gemm_args *a, int64_t size) {
+    gemm_shape s = {.m = a->c.rows, .n = a->c.cols, .k = inner_of(a), .depth = 32};
+    s.across = PADDED(power_of_two(ocl_vecs(s.n), 8), 2);
+    s.down = power_of_two(CEIL_DIV(s.m, VEC), 64 / s.across);
+    while (s.down > 4 && tiles_of(s) < FILL_GROUPS / 2 && s.k >= 64 * 64 / (s.across * s.down))
+        s.down /= 2;
+    s.parts = power_of_two(64 / (s.across * s.down), GEMM_MAX_PARTS);
+    s.k_block = inner_block(s);
+    if (s.parts == 1)
+        s.depth = 16;
+    if (s.parts == 1 && size > 64)
+        s.down = size / s.across;
+    while ((GEMM_PANEL(s.depth, VEC * s.down) + GEMM_PANEL(s.depth, VEC * s.across)) * 4 > PANEL_MAX_BYTES)
+        s.depth /= 2;
+    return s;
 }
 
 static fathom_status gemm_inner(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
     TRY(ocl_require(dev, K_gemm_inner));
     int64_t size = (int64_t)dev->group_size[K_gemm_inner];
-    TRY(ocl_scratch(dev, be_floats(WS_GEMM_INNER(s.tiles * size, dev->vec))));
-    return OCL_RUN(dev, K_gemm_inner, s.tiles * size, MAT(a->c), VECTOR(a->a), I64(s.ai), I64(s.ak), VECTOR(a->b),
-                   I64(s.bk), SCRATCH(dev, 0), U32(s.m), U32(s.n), U32(s.k), U32(CEIL_DIV(s.k, size)), F32(a->alpha),
-                   F32(a->beta));
+    return OCL_RUN(dev, K_gemm_inner, CEIL_DIV(s.m, VEC) * ocl_vecs(s.n) * size, BUF(a->c), BUF(a->a), BUF(a->b),
+                   ocl_local((size_t)(4 * size) * sizeof(cl_float4)),
+                   ARGS(gemm_inner_args, .c = ocl_mat(a->c), .a = ocl_mat(a->a), .b = ocl_mat(a->b), .m = (u32)s.m,
+                        .n = (u32)s.n, .k = (u32)s.k, .alpha = a->alpha, .beta = a->beta));
+}
+
+/* c = alpha op(a) op(b) + beta c; with several blocks of the inner dimension their products into scratch. */
+static fathom_status gemm_tiles(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
+    int64_t blocks = CEIL_DIV(s.k, s.k_block), n_pad = PADDED(s.n, VEC);
+    bool split = blocks > 1;
+    int64_t floats = GEMM_PANEL(s.depth, VEC * s.down) + GEMM_PANEL(s.depth, VEC * s.across);
+    if (s.parts > 1)
+        floats += 16 * s.down * s.across;
+    return OCL_RUN(dev, K_gemm_tiles, tiles_of(s) * blocks * (int64_t)dev->group_size[K_gemm_tiles],
+                   split ? SCRATCH_BUF(dev) : BUF(a->c), BUF(a->a), BUF(a->b),
+                   ocl_local((size_t)floats * sizeof(cl_float)),
+                   ARGS(gemm_tiles_args, .c = split ? (mat_args){0, (u32)n_pad, true} : ocl_mat(a->c),
+                        .a = {ocl_mat(a->a), (u32)s.m, !a->ta}, .b = {ocl_mat(a->b), (u32)s.n, a->tb},
+                        .cols = (u32)(split ? n_pad : s.n), .k = (u32)s.k, .k_block = (u32)s.k_block,
+                        .across = (u32)s.across, .down = (u32)s.down, .parts = (u32)s.parts, .depth = (u32)s.depth,
+                        .alpha = split ? 1.0f : a->alpha, .beta = split ? 0.0f : a->beta));
 }
 
 /* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
-    gemm_shape s = gemm_shape_of(dev, a);
-    int64_t k_block = inner_block(s), blocks = CEIL_DIV(s.k, k_block);
-    if (blocks == 1 || a->tb)
-        return gemm_rows(dev, a, s);
-    if (s.tiles <= INNER_MAX_TILES && s.k <= INNER_MAX_K)
+    TRY(ocl_require(dev, K_gemm_tiles));
+    gemm_shape s = gemm_shape_of(a, (int64_t)dev->group_size[K_gemm_tiles]);
+    int64_t quads = CEIL_DIV(s.m, VEC) * ocl_vecs(s.n), blocks = CEIL_DIV(s.k, s.k_block);
+    if (a->ta && !a->tb && quads <= INNER_MAX_TILES && quads * s.k <= INNER_MAX_LOADS)
         return gemm_inner(dev, a, s);
-    TRY(ocl_scratch(dev, be_floats(WS_GEMM_BLOCKS(blocks, s.m, s.n))));
-    TRY(OCL_RUN_2D(dev, K_gemm_blocks, s.tiles, blocks, SCRATCH(dev, 0), VECTOR(a->a), I64(s.ai), I64(s.ak),
-                   VECTOR(a->b), I64(s.bk), U32(s.m), U32(s.n), U32(s.k), U32(k_block)));
-    return OCL_RUN(dev, K_gemm_combine, s.m * ocl_vecs(dev, s.n), MAT(a->c), SCRATCH(dev, 0), U32(s.m), U32(s.n),
-                   U32(blocks), F32(a->alpha), F32(a->beta));
+    if (blocks == 1)
+        return gemm_tiles(dev, a, s);
+    TRY(ocl_scratch(dev, be_floats(WS_GEMM_BLOCKS(blocks, s.m, PADDED(s.n, VEC)))));
+    TRY(gemm_tiles(dev, a, s));
+    TRY(ocl_require(dev, K_gemm_combine));
+    return OCL_RUN(dev, K_gemm_combine, ocl_combine_items(dev, K_gemm_combine, s.m * ocl_vecs(s.n)), BUF(a->c),
+                   SCRATCH_BUF(dev), OCL_COMBINE_LOCAL,
+                   ARGS(gemm_combine_args, .c = ocl_mat(a->c), .m = (u32)s.m, .n = (u32)s.n, .blocks = (u32)blocks,
+                        .alpha = a->alpha, .beta = a->beta));
 }
 
 /* c = alpha op(a) op(b) + beta c. *code is the status of CLBlast, as opposed to a failure to grow scratch. A product is
  * several launches, so profiling measures it by the host clock. */
 fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *code) {
-    gemm_shape s = gemm_shape_of(dev, a);
     CLBlastTranspose ta = a->ta ? CLBlastTransposeYes : CLBlastTransposeNo;
     CLBlastTranspose tb = a->tb ? CLBlastTransposeYes : CLBlastTransposeNo;
-    size_t m = (size_t)s.m, n = (size_t)s.n, k = (size_t)s.k, need = 0;
+    size_t m = (size_t)a->c.rows, n = (size_t)a->c.cols, k = (size_t)inner_of(a), need = 0;
     size_t ao = (size_t)a->a.off, bo = (size_t)a->b.off, co = (size_t)a->c.off;
     size_t ald = (size_t)a->a.ld, bld = (size_t)a->b.ld, cld = (size_t)a->c.ld;
     bool timed = dev->profile && !dev->host_clock;
@@ -107,19 +138,17 @@ fathom_status ocl_gemm_clblast(ocl_device *dev, const be_gemm_args *a, cl_int *c
     return FATHOM_OK;
 }
 
-/* Shortest side up to which the own kernels compute a product. On CPUs the kernels of CLBlast take at least four times
- * as long. */
+/* Shortest side up to which the own kernels compute a product. */
 static int64_t own_gemm_max_side(const ocl_device *dev) {
     if (dev->tuning.own_gemm > 0)
         return dev->tuning.own_gemm;
-    return dev->vec == VEC_CPU ? INT64_MAX : OWN_GEMM_MAX_SIDE;
+    return dev->traits->own_gemm_max_side;
 }
 
 /* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
-    gemm_shape s = gemm_shape_of(dev, a);
     int64_t own = own_gemm_max_side(dev);
-    if (s.m <= own || s.n <= own || s.k <= own)
+    if (a->c.rows <= own || a->c.cols <= own || inner_of(a) <= own)
         return ocl_gemm_own(dev, a);
     if (dev->blas == OCL_BLAS_UNTRIED)
         TRY(ocl_check_clblast(dev));

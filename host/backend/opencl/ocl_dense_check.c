@@ -8,11 +8,11 @@
 #define CLBLAST_INVALID_LOCAL_MEM (-2046) /* CLBlastInvalidLocalMemUsage */
 
 /* c = op(a) op(b), m x n, inner dimension k, of small integers, so that the product is exact. own_case has partial
- * tiles and several blocks of k; blas_case is larger than the tiles of CLBlast. */
+ * tiles and is long enough for every own kernel; blas_case is larger than the tiles of CLBlast. */
 typedef struct check_shape {
     int m, n, k;
 } check_shape;
-static const check_shape own_case = {9, 6, 130}, blas_case = {67, 65, 70};
+static const check_shape own_case = {9, 6, 520}, blas_case = {67, 65, 70};
 
 static float entry(int64_t i, int64_t salt) { return (float)((i * 7 + salt + (i / 13) * 3) % 11 - 5); }
 

@@ -1,4 +1,4 @@
-/* ocl_device.c - open devices: opening and closing, buffers, transfers, waiting. */
+/* ocl_device.c - open devices: opening and closing, buffers, waiting. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,21 +24,20 @@ static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profi
     return FATHOM_OK;
 }
 
-/* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query.
- * VEC_CPU for a CPU whose driver reports vector registers; llvmpipe reports none and takes minutes to compile it. */
-static fathom_status query_processor(ocl_device *dev) {
+static const ocl_traits traits_gpu = {"gpu", 64, 256, 1024, 64};
+/* Few workspaces: the work-groups of a CPU run one after the other. CLBlast takes at least four times as long there. */
+static const ocl_traits traits_cpu = {"cpu", 64, 64, 16, INT64_MAX};
+
+/* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query. */
+static fathom_status choose_traits(ocl_device *dev) {
     cl_device_type type = 0;
-    cl_uint units = 0, native = 0;
+    cl_bool unified = CL_FALSE;
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_TYPE",
            clGetDeviceInfo(dev->id, CL_DEVICE_TYPE, sizeof type, &type, NULL));
-    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_COMPUTE_UNITS",
-           clGetDeviceInfo(dev->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
-    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT",
-           clGetDeviceInfo(dev->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof native, &native, NULL));
-    bool cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-    dev->units = cpu && units > 0 ? (int64_t)units : 1;
-    dev->max_workspaces = cpu ? 8 * dev->units : 1024;
-    dev->vec = dev->tuning.columns > 0 ? dev->tuning.columns : cpu && native > 1 ? VEC_CPU : VEC_GPU;
+    CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_HOST_UNIFIED_MEMORY",
+           clGetDeviceInfo(dev->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL));
+    dev->unified_memory = unified == CL_TRUE;
+    dev->traits = type & CL_DEVICE_TYPE_CPU ? &traits_cpu : &traits_gpu;
     return FATHOM_OK;
 }
 
@@ -54,7 +53,7 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->compiling = options->compiling;
     dev->trust = options->trust;
     TRY_OUT(open_queue(dev, info, options->profile));
-    TRY_OUT(query_processor(dev));
+    TRY_OUT(choose_traits(dev));
     if (options->profile)
         TRY_OUT(ocl_open_profile(dev));
     TRY_OUT(ocl_check_own_gemm(dev));
@@ -72,6 +71,7 @@ void ocl_close(void *state) {
     if (dev->queue)
         clFinish(dev->queue);
     ocl_release_events(dev);
+    ocl_release_staging(dev);
     for (int k = 0; k < K_COUNT; k++)
         if (dev->kernel[k])
             clReleaseKernel(dev->kernel[k]);
@@ -127,7 +127,7 @@ static void release_buffer(ocl_device *dev, cl_mem buffer) {
 
 /* A command may fail after it was enqueued, and only clFinish reports it. An error found while a buffer is released is
  * returned by the next call that has a status. */
-static fathom_status report_deferred(ocl_device *dev) {
+fathom_status ocl_report_deferred(ocl_device *dev) {
     cl_int code = dev->deferred_error;
     dev->deferred_error = CL_SUCCESS;
     CL_TRY(dev, "clFinish", "queue", code);
@@ -143,48 +143,9 @@ void ocl_release(void *state, void *handle) {
     release_buffer(dev, (cl_mem)handle);
 }
 
-fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes) {
-    ocl_device *dev = state;
-    CL_TRY(dev, "clEnqueueWriteBuffer", "upload",
-           clEnqueueWriteBuffer(dev->queue, (cl_mem)handle, CL_TRUE, offset, bytes, source, 0, NULL, NULL));
-    dev->counters.bytes_written += (int64_t)bytes;
-    return FATHOM_OK;
-}
-
-/* Reads every byte twice and compares: a bit flipped in transfer must reach neither a result nor a checkpoint. The
- * first read does not block; the second, after it in the queue, waits for both. */
-static fathom_status read_twice(ocl_device *dev, char *target, cl_mem buffer, size_t offset, size_t bytes) {
-    for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < sizeof dev->reread ? bytes - done : sizeof dev->reread;
-        CL_TRY(dev, "clEnqueueReadBuffer", "download",
-               clEnqueueReadBuffer(dev->queue, buffer, CL_FALSE, offset + done, part, dev->reread, 0, NULL, NULL));
-        CL_TRY(dev, "clEnqueueReadBuffer", "download",
-               clEnqueueReadBuffer(dev->queue, buffer, CL_TRUE, offset + done, part, target + done, 0, NULL, NULL));
-        if (memcmp(dev->reread, target + done, part) != 0)
-            return ocl_host->fail(
-                FATHOM_DEVICE,
-                "clEnqueueReadBuffer(download): two reads of the same %zu bytes of %s differ: a wrong "
-                "result; check its memory, cables and driver, and run `fathom selftest`",
-                part, dev->name);
-    }
-    return FATHOM_OK;
-}
-
-/* Some drivers report a failed launch only at clFinish, which costs little after a blocking read. */
-fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
-    ocl_device *dev = state;
-    TRY(report_deferred(dev));
-    TRY(read_twice(dev, target, (cl_mem)handle, offset, bytes));
-    CL_TRY(dev, "clFinish", "download", clFinish(dev->queue));
-    dev->pending = false;
-    dev->counters.blocking_reads++;
-    dev->counters.bytes_read += (int64_t)bytes;
-    return FATHOM_OK;
-}
-
 fathom_status ocl_sync(void *state) {
     ocl_device *dev = state;
-    TRY(report_deferred(dev));
+    TRY(ocl_report_deferred(dev));
     CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
     dev->pending = false;
     return ocl_collect_events(dev);

@@ -23,9 +23,8 @@
     K(pointwise, activate_backward)             \
     K(pointwise, bias_add)                      \
     K(pointwise, row_normalise)                 \
-    K(dense, gemm_rows)                         \
+    K(dense, gemm_tiles)                        \
     K(dense, gemm_inner)                        \
-    K(dense, gemm_blocks)                       \
     K(dense, gemm_combine)                      \
     K(sparse, spmm)                             \
     K(sparse, aggregate)                        \
@@ -36,13 +35,12 @@
     K(attention, gat_backward_rows)             \
     K(attention, gat_backward_blocks)           \
     K(norm_blocks, sum_blocks)                  \
+    K(norm_blocks, norm_sums_blocks)            \
+    K(norm_blocks, stats_blocks)                \
     K(norm_blocks, sum_combine)                 \
     K(norm_blocks, stats_combine)               \
-    K(norm_batch, stats_blocks)                 \
-    K(norm_batch, norm_sums_blocks)             \
     K(norm_batch, batch_apply)                  \
     K(norm_batch, batch_backward)               \
-    K(norm_batch, pair_scale)                   \
     K(norm_batch, pair_apply)                   \
     K(norm_batch, pair_backward)                \
     K(norm_group, group_assign)                 \

@@ -22,6 +22,8 @@ static fathom_status set_arguments(ocl_device *dev, ocl_kernel kernel, const ocl
             value = &dev->dummy_buf;
         else if (args[i].kind == OCL_LOCAL)
             value = NULL;
+        else if (args[i].kind == OCL_STRUCT)
+            value = args[i].as.structure;
         cl_int code = clSetKernelArg(dev->kernel[kernel], (cl_uint)i, args[i].size, value);
         if (code != CL_SUCCESS) {
             char object[BE_TEXT];

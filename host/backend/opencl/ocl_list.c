@@ -79,6 +79,8 @@ static void read_identity(cl_device_id id, be_info *info) {
     ocl_host->free(extensions);
 }
 
+/* `auto` takes no OpenCL on a CPU: the native back end is faster there. So a device that is a CPU among other things is
+ * one (simulators), and an accelerator in the host's memory too (Intel's FPGA emulation). */
 static be_kind kind_of(cl_device_id id) {
     cl_device_type type = 0;
     cl_bool unified = CL_FALSE;
@@ -86,9 +88,11 @@ static be_kind kind_of(cl_device_id id) {
         return BE_ACCELERATOR;
     if (clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) != CL_SUCCESS)
         unified = CL_FALSE;
+    if (type & CL_DEVICE_TYPE_CPU)
+        return BE_OPENCL_CPU;
     if (type & CL_DEVICE_TYPE_GPU)
         return unified ? BE_GPU_INTEGRATED : BE_GPU_DISCRETE;
-    return type & CL_DEVICE_TYPE_CPU ? BE_OPENCL_CPU : BE_ACCELERATOR;
+    return unified ? BE_OPENCL_CPU : BE_ACCELERATOR;
 }
 
 static void read_device(cl_device_id id, const char *platform, int p, int d, be_info *info) {
@@ -99,6 +103,8 @@ static void read_device(cl_device_id id, const char *platform, int p, int d, be_
     device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info->memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     info->max_alloc_bytes = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+    if (info->max_alloc_bytes > OCL_MAX_BUFFER_BYTES)
+        info->max_alloc_bytes = OCL_MAX_BUFFER_BYTES;
     info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
     info->compute_units = (int)(device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint)) & 0xffffff);
     info->max_group_size = (int)(device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) & 0xffffff);

@@ -9,7 +9,7 @@ static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, ocl_blocks 
 
 /* s = softmax(h u' + 1 c') over groups. */
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, workspace = WS_GROUP_ASSIGN(1, d, dev->vec);
+    int64_t n = a->h.rows, d = a->h.cols, workspace = WS_GROUP_ASSIGN(1, d);
     ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
     TRY(ocl_require(dev, K_group_assign));
     TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
@@ -28,23 +28,17 @@ static int64_t rows_per_item(int64_t n, int64_t size) {
     return CEIL_DIV(n, parts);
 }
 
-static int64_t groups_per_item(const ocl_device *dev) { return GROUPS_PER_ITEM_FOR(dev->vec); }
+/* Work-items per block of rows: one per GROUPS_PER_ITEM groups and vec columns. */
+static int64_t sum_items(int64_t groups, int64_t d) { return CEIL_DIV(groups, GROUPS_PER_ITEM) * ocl_vecs(d); }
 
-/* Work-items per block of rows: one per groups_per_item groups and vec columns. */
-static int64_t sum_items(const ocl_device *dev, int64_t groups, int64_t d) {
-    return CEIL_DIV(groups, groups_per_item(dev)) * ocl_vecs(dev, d);
-}
-
-/* Few rows, and on a CPU at least a work-group per compute unit. */
-static bool fits_one_launch(const ocl_device *dev, ocl_kernel kernel, int64_t n, int64_t items) {
-    return rows_per_item(n, (int64_t)dev->group_size[kernel]) <= ONE_LAUNCH_MAX_ROWS &&
-           (groups_per_item(dev) == 1 || items >= dev->units);
+static bool fits_one_launch(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
+    return rows_per_item(n, (int64_t)dev->group_size[kernel]) <= ONE_LAUNCH_MAX_ROWS;
 }
 
 static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(dev, groups, d);
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(groups, d);
     int64_t size = (int64_t)dev->group_size[K_group_stats_once];
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_STATS(items * size, dev->vec))));
+    TRY(ocl_scratch(dev, be_floats(WS_GROUP_STATS(items * size))));
     return OCL_RUN(dev, K_group_stats_once, items * size, VECTOR(a->mean), VECTOR(a->var), VECTOR(a->rmean),
                    VECTOR(a->rvar), U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d),
                    U32(groups), U32(rows_per_item(n, size)), F32(a->momentum));
@@ -54,22 +48,25 @@ static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
     TRY(ocl_require(dev, K_group_stats_once));
-    int64_t items = sum_items(dev, groups, d);
-    if (fits_one_launch(dev, K_group_stats_once, n, items))
+    int64_t items = sum_items(groups, d);
+    if (fits_one_launch(dev, K_group_stats_once, n))
         return stats_once(dev, a);
     ocl_blocks blocks = ocl_split(n, WS_TWO_ROWS(1, width));
     TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, width))));
     TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->s), MAT(a->h), U32(n), U32(d),
                 U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_stats_combine, ocl_vecs(dev, width), VECTOR(a->mean), VECTOR(a->var), VECTOR(a->rmean),
-                   VECTOR(a->rvar), U32(a->rmean.buf != NULL), SCRATCH(dev, 0), U32(width), U32(n), U32(blocks.count),
-                   U32(blocks.rows), F32(a->momentum));
+    ocl_stats stats = {a->mean, a->var, a->rmean, a->rvar, a->momentum};
+    blocks_args p = {.stride = (u32)WS_TWO_ROWS(1, width),
+                     .second = (u32)width,
+                     .readable = (u32)width,
+                     .aligned = width % VEC == 0,
+                     .count = (u32)blocks.count};
+    return ocl_combine_stats(dev, &stats, p, n, blocks);
 }
 
 /* y = act(h + lambda sum_g (gamma_g (t_g - mean_g) r_g + beta_g)). */
 fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols,
-            workspace = WS_GROUP_APPLY(1, groups, PADDED(d, dev->vec));
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, workspace = WS_GROUP_APPLY(1, groups, PADDED(d, VEC));
     ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
     TRY(ocl_require(dev, K_group_apply));
     TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
@@ -83,9 +80,9 @@ fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
 #define ACT_OUTPUT(a) MAT((a)->y.buf ? (a)->y : (a)->go), U32((a)->y.buf != NULL), F32((a)->y.buf ? (a)->scale : 1.0f)
 
 static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(dev, groups, d);
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(groups, d);
     int64_t size = (int64_t)dev->group_size[K_group_sums_once];
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(items * size, dev->vec))));
+    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(items * size))));
     return OCL_RUN(dev, K_group_sums_once, items * size, VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
                    VECTOR(a->gbeta), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
                    SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(rows_per_item(n, size)), F32(a->eps),
@@ -96,14 +93,14 @@ static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_arg
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = WS_GROUP_SUMS_BLOCKS(1, groups, d);
     TRY(ocl_require(dev, K_group_sums_once));
-    int64_t items = sum_items(dev, groups, d);
-    if (fits_one_launch(dev, K_group_sums_once, n, items))
+    int64_t items = sum_items(groups, d);
+    if (fits_one_launch(dev, K_group_sums_once, n))
         return sums_once(dev, a);
     ocl_blocks blocks = ocl_split(n, width);
     TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS_BLOCKS(blocks.count, groups, d))));
     TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->go), ACT_OUTPUT(a), MAT(a->h),
                 MAT(a->s), VECTOR(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_vecs(dev, d), VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
+    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_vecs(d), VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
                    VECTOR(a->gbeta), VECTOR(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count),
                    F32(a->eps), F32(a->lambda));
 }
@@ -111,7 +108,7 @@ fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_s
 /* Work-items that share a row: a power of two, at most the work-group. */
 static int64_t items_per_row(const ocl_device *dev, int64_t d) {
     int64_t items = 1, max_items = (int64_t)dev->group_size[K_group_backward_rows];
-    while (items < max_items && items < ocl_vecs(dev, d))
+    while (items < max_items && items < ocl_vecs(d))
         items *= 2;
     return items;
 }
@@ -122,8 +119,7 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     TRY(ocl_require(dev, K_group_backward_rows));
     int64_t size = (int64_t)dev->group_size[K_group_backward_rows];
-    int64_t workspace =
-        WS_GROUP_BACKWARD_ROWS(1, groups, d, PADDED(d, dev->vec), PADDED(groups, dev->vec), size, dev->vec);
+    int64_t workspace = WS_GROUP_BACKWARD_ROWS(1, groups, d, PADDED(d, VEC), PADDED(groups, VEC), size);
     ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
     int64_t sums = blocks.count * workspace;
     TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));

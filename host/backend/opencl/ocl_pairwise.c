@@ -46,8 +46,9 @@ fathom_status ocl_pair_fold_sparse(ocl_device *dev, const be_pair_fold_sparse_ar
         int64_t tile = a->out.rows - done < step ? a->out.rows - done : step, first = a->first + done;
         be_mat out = a->out;
         out.off += done * out.ld;
-        TRY(OCL_RUN(dev, K_fill, ocl_vecs(dev, n * tile), SCRATCH(dev, 0), I64(n * tile), U32(1), U32(n * tile),
-                    F32(0.0f)));
+        u32 dots = (u32)(n * tile);
+        TRY(OCL_RUN(dev, K_fill, ocl_vecs(dots), SCRATCH_BUF(dev),
+                    ARGS(fill_args, .y = {0, dots, dots % VEC == 0}, .rows = 1, .cols = dots, .value = 0.0f)));
         if (a->a.nnz > 0)
             TRY(OCL_RUN(dev, K_sparse_dots, tile, SCRATCH(dev, 0), CSR(a->a), CSR(a->at), VECTOR(a->val), U32(tile),
                         I64(first)));

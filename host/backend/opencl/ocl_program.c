@@ -13,9 +13,6 @@
 #include "backend/opencl/ocl.h"
 #include "backend/opencl/ocl_sources.h"
 
-/* Work-group size, where device and kernel allow it. Smaller on a CPU, which also loops over idle work-items. */
-#define GROUP_SIZE_GPU 64
-#define GROUP_SIZE_CPU 32
 #define MAX_TEXT (1 << 20)
 #define REPORT_SECONDS 0.6 /* CPU seconds of building before a note; from a cache 0.15, on busy cores 0.45 */
 
@@ -130,7 +127,7 @@ static fathom_status build(ocl_device *dev, ocl_file file) {
     }
     program = clCreateProgramWithSource(dev->context, PARTS, parts, NULL, &code);
     CL_TRY_OUT(dev, "clCreateProgramWithSource", file_names[file], code);
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DVEC=%d", dev->vec);
+    snprintf(options, sizeof options, "-cl-std=CL1.2");
     clock_t start = clock();
     code = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
     double before = dev->build_seconds;
@@ -152,10 +149,18 @@ out:
     return status;
 }
 
+/* Products hold a tile of the result and its parts in local memory, gemm_inner many work-items per small result. */
+static size_t preferred_group_size(const ocl_device *dev, ocl_kernel kernel) {
+    size_t size = (size_t)(kernel == K_gemm_inner ? dev->traits->inner_group_size : dev->traits->group_size);
+    if (dev->tuning.group > 0)
+        size = (size_t)dev->tuning.group;
+    bool product = kernel == K_gemm_inner || kernel == K_gemm_tiles;
+    return product && size > GEMM_MAX_GROUP ? GEMM_MAX_GROUP : size;
+}
+
 /* A power of two: reductions halve the work-group. */
 static fathom_status choose_group_size(ocl_device *dev, ocl_kernel kernel) {
-    size_t max_size = 0, preferred = dev->vec == VEC_CPU ? GROUP_SIZE_CPU : GROUP_SIZE_GPU;
-    size_t group_size = dev->tuning.group > 0 ? (size_t)dev->tuning.group : preferred;
+    size_t max_size = 0, group_size = preferred_group_size(dev, kernel);
     CL_TRY(dev, "clGetKernelWorkGroupInfo", kernels[kernel].name,
            clGetKernelWorkGroupInfo(dev->kernel[kernel], dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_size, &max_size,
                                     NULL));
