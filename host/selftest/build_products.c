@@ -16,10 +16,10 @@ fathom_status build_gemm(case_job *job, const op_case *c) {
 }
 
 /* The matrix is n x k (k 0: square); z is present when b is not 0, and is y with CASE_ALIAS; kind 1: with a plan
- * that knows its transpose. */
+ * that knows its transpose. The columns k that the hub of GRAPH_HUB names are the entries of row 0. */
 fathom_status build_spmm(case_job *job, const op_case *c) {
     int64_t cols = c->k ? c->k : c->n;
-    graph g, back;
+    graph g, back = {0};
     tensor *y = out(job, "y", c->n, c->d);
     if (c->kind == 1) {
         TRY(make_graph(job, &back, cols, c->n, false));
@@ -37,10 +37,9 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
     ref_spmm(y->want, &a, values(val), x->v, values(z), &none, (double)c->a, (double)c->b, c->d);
     TRY(job_upload(job));
     be_csr matrix = csr(&g);
-    if (c->kind == 1) {
-        be_csr transpose = csr(&back);
-        TRY(job_prepare(job, &matrix, &transpose));
-    }
+    be_csr transpose = csr(&back);
+    if (!(c->flags & CASE_UNPREPARED))
+        TRY(job_prepare(job, &matrix, c->kind == 1 ? &transpose : NULL));
     job->args.spmm = (be_spmm_args){
         .y = mat(y), .a = matrix, .val = mat(val), .x = mat(x), .z = mat(z), .alpha = c->a, .beta = c->b};
     return FATHOM_OK;
@@ -58,7 +57,10 @@ fathom_status build_aggregate(case_job *job, const op_case *c) {
     ref_csr a = oracle_csr(&g);
     ref_aggregate(y->want, p ? p->want : NULL, &a, values(val), x->v, w->v, tw, c->d, c->k);
     TRY(job_upload(job));
-    job->args.aggregate = (be_aggregate_args){
-        .y = mat(y), .p = mat(p), .a = csr(&g), .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
+    be_csr matrix = csr(&g);
+    if (!(c->flags & CASE_UNPREPARED))
+        TRY(job_prepare(job, &matrix, NULL));
+    job->args.aggregate =
+        (be_aggregate_args){.y = mat(y), .p = mat(p), .a = matrix, .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
     return FATHOM_OK;
 }
