@@ -262,8 +262,8 @@ fathom_status be_csr_wrap_host(be_device *dev, be_csr *csr, int64_t rows, int64_
 
 int64_t be_csr_bytes(int64_t rows, int64_t nnz, bool eids) {
     const int64_t offset = sizeof(int64_t), index = sizeof(int32_t);
-    return (rows + 1) * (offset + index) +
-           nnz * (eids ? 2 * index : index); /* indptr and row order; indices and eids */
+    /* indptr and row order, or tiles and segments; indices and eids */
+    return (rows + 1) * (offset + index) + nnz * (eids ? 2 * index : index);
 }
 
 void be_csr_free(be_device *dev, be_csr *csr) {

@@ -19,7 +19,7 @@ fathom_status build_gemm(case_job *job, const op_case *c) {
  * that knows its transpose. The columns k that the hub of GRAPH_HUB names are the entries of row 0. */
 fathom_status build_spmm(case_job *job, const op_case *c) {
     int64_t cols = c->k ? c->k : c->n;
-    graph g, back = {0};
+    graph g, back;
     tensor *y = out(job, "y", c->n, c->d);
     if (c->kind == 1) {
         TRY(make_graph(job, &back, cols, c->n, false));
@@ -37,9 +37,12 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
     ref_spmm(y->want, &a, values(val), x->v, values(z), &none, (double)c->a, (double)c->b, c->d);
     TRY(job_upload(job));
     be_csr matrix = csr(&g);
-    be_csr transpose = csr(&back);
-    if (!(c->flags & CASE_UNPREPARED))
-        TRY(job_prepare(job, &matrix, c->kind == 1 ? &transpose : NULL));
+    if (c->kind == 1) {
+        be_csr transpose = csr(&back);
+        TRY(job_prepare(job, &matrix, &transpose));
+    } else if (!(c->flags & CASE_UNPREPARED)) {
+        TRY(job_prepare(job, &matrix, NULL));
+    }
     job->args.spmm = (be_spmm_args){
         .y = mat(y), .a = matrix, .val = mat(val), .x = mat(x), .z = mat(z), .alpha = c->a, .beta = c->b};
     return FATHOM_OK;
