@@ -88,7 +88,7 @@ typedef struct row_normalise_args {
 #define SEGMENT 32
 #define TILE_SEGMENTS 32
 #define TILE_ENTRIES 512 /* staged in local memory */
-#define LONG_ROW 1024
+#define LONG_ROW 2048
 #define SPMM_COLS 16      /* columns of a work-group of spmm; work-groups of the same columns are consecutive */
 #define AGGREGATE_COLS 16 /* columns of op(w) in local memory */
 

@@ -200,6 +200,8 @@ out:
 
 static fathom_status make_plan(be_device *dev, be_csr *csr, const int64_t *indptr, const be_csr *transpose) {
     const be_driver *driver = dev->driver;
+    if (!driver->csr_make_plan)
+        return FATHOM_OK;
     if (!be_has_host_memory(dev))
         return make_device_plan(dev, csr, indptr, transpose);
     if (csr->plan) /* queued operations may read it */
@@ -217,7 +219,7 @@ fathom_status be_csr_prepare(be_device *dev, be_csr *csr, const be_csr *transpos
         return fail(FATHOM_USAGE, "csr_prepare: the matrix given is not the transpose");
     if (be_has_host_memory(dev))
         return make_plan(dev, csr, (const int64_t *)csr->indptr.buf->handle + csr->indptr.off, transpose);
-    if (csr->plan) /* does not depend on a transpose */
+    if (csr->plan || !dev->driver->csr_make_plan) /* a device's plan does not depend on a transpose */
         return FATHOM_OK;
     TRY_OUT(mem_new(&copy, csr->rows + 1, 1, sizeof *copy, "offsets of a sparse matrix"));
     TRY_OUT(be_download(dev, copy, csr->indptr.buf, (size_t)csr->indptr.off * sizeof *copy,
