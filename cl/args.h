@@ -34,7 +34,6 @@ typedef struct act_args {
 
 #define TILE_ROWS 4       /* rows of the result that a work-item of a product holds in registers */
 #define RUN_ROWS 64       /* rows summed before they are added to a total, which bounds the rounding error */
-#define AGGREGATE_ROWS 64 /* rows that a work-group of `aggregate` sums before it multiplies them */
 #define COMBINE_VECS 4    /* float4 of a work-group that adds blocks, */
 #define COMBINE_RUNS 16   /* and runs of blocks that its work-items add at the same time */
 #define ROW_ITEMS 64      /* parts of a block of rows that a work-group sums */
@@ -192,6 +191,50 @@ typedef struct pair_backward_args {
 
 #define PAIR_PARTS 64 /* of a sum over columns */
 
+/* ---- sparse.cl ----
+ * Rows are summed in tiles: consecutive rows of at most TILE_SEGMENTS segments and TILE_ENTRIES entries in all, or one
+ * longer row, in passes of TILE_ENTRIES. A segment is what one work-item adds up for 4 columns: at most SEGMENT entries
+ * of a row, which is cut evenly. A row of more than LONG_ROW entries is cut into parts of TILE_ENTRIES, summed by a
+ * launch before; its tile adds the parts. ocl_csr.c makes the table once per matrix. */
+
+#define SEGMENT 32
+#define TILE_SEGMENTS 32
+#define TILE_ENTRIES 512 /* staged in local memory */
+#define LONG_ROW 2048
+#define SPMM_COLS 16      /* columns of a work-group of spmm; work-groups of the same columns are consecutive */
+#define AGGREGATE_COLS 16 /* columns of op(w) in local memory */
+
+/* The table: for each tile 4 words, which are row, first entry, entries, and where its segments begin (0: one row,
+ * whose segments are computed); then for each segment of a tile a word, longest segments first. */
+#define TILE_PARTS 0x80000000u /* in the word of the row: its entries are parts */
+#define TILE_COUNTS(entries, segments, rows) \
+    ((entries) | (segments) << 16 | (rows) << 24) /* third word, with segments */
+/* Segment `slot` of the tile, `length` entries from `begin` (of the tile); word i also has the first slot of row i. */
+#define SEGMENT_WORD(begin, length, slot) ((begin) | (length) << 9 | (slot) << 15)
+#define SEGMENT_BEGIN(word) ((word)&511)
+#define SEGMENT_LENGTH(word) ((word) >> 9 & 63)
+#define SEGMENT_SLOT(word) ((word) >> 15 & 31)
+#define ROW_SLOT(slot) ((slot) << 20)
+#define ROW_SLOT_OF(word) ((word) >> 20 & 31)
+
+/* A sparse matrix: first elements of its arrays; `count` tiles from word `table`, or rows without a table. */
+typedef struct csr_args {
+    u32 indptr, indices, eids, val, has_eids, has_val, has_table, table, count;
+} csr_args;
+
+typedef struct spmm_args {
+    csr_args a;
+    mat_args y, x, z;
+    u32 has_z, d;
+    float alpha, beta;
+} spmm_args;
+
+typedef struct aggregate_args {
+    csr_args a;
+    mat_args y, p, x, w;
+    u32 has_p, tw, d, m;
+} aggregate_args;
+
 /* ---- optim.cl ---- */
 
 typedef struct adam_args {
@@ -206,8 +249,6 @@ typedef struct adam_args {
 
 /* Per block of the inner dimension of gemm_tiles: a partial product, m x n_pad. */
 #define WS_GEMM_BLOCKS(count, m, n_pad) ((count) * (m) * (n_pad))
-/* Per work-group of aggregate: op(w), d x m_pad; the sums of AGGREGATE_ROWS rows, d each. */
-#define WS_AGGREGATE(count, d, m_pad) ((count) * (d) * ((m_pad) + AGGREGATE_ROWS))
 /* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d columns: two
  * rows, which are mean and centred sum of squares, or two sums. */
 #define WS_TWO_ROWS(count, d) (2 * (count) * (d))

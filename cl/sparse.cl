@@ -1,107 +1,218 @@
 /* sparse.cl - sparse times dense: graph aggregation, sparse features, and both transposed through a prebuilt transpose
- * with eids, so that no kernel scatters. */
+ * with eids, so that no kernel scatters. A work-group sums a tile of rows (args.h): it stages the entries in local
+ * memory, and each work-item sums a segment for 4 columns, so that a long row keeps every work-item busy. */
 #include "common.h"
 
-/* Sum of val[id] x_{indices[e]} over the entries begin .. end - 1, VEC columns from j, id = eids[e] or e. `whole`,
- * constant at each call, is true when the row has all VEC columns. Branches that do not depend on e are outside the
- * loops.
+/* `segments` is 0 for a single row, `words` 0: its segments are computed. */
+typedef struct tile {
+    uint row, rows, entry, entries, segments, words, parts;
+} tile;
+
+HELPER void read_tile(tile *t, __global const uint *table, __global const long *indptr, const csr_args *a, uint i) {
+    t->rows = 1;
+    t->segments = t->words = t->parts = 0;
+    if (!a->has_table) {
+        t->row = i;
+        t->entry = (uint)indptr[a->indptr + i];
+        t->entries = (uint)indptr[a->indptr + i + 1] - t->entry;
+        return;
+    }
+    uint4 w = *(__global const uint4 *)(table + a->table + 4 * i);
+    t->row = w.x & ~TILE_PARTS;
+    t->parts = w.x & TILE_PARTS;
+    t->entry = w.y;
+    t->entries = w.z;
+    t->words = w.w;
+    if (t->words) {
+        t->entries = w.z & 0xffff;
+        t->segments = w.z >> 16 & 0xff;
+        t->rows = w.z >> 24;
+    }
+}
+
+/* Entries first .. first + count - 1 of a tile: where the row of x begins that each multiplies, and by what. Parts are
+ * rows of their own matrix, `parts_ld` wide. */
+HELPER void stage_entries(__local uint *at, __local float *factor, const tile *t, uint first, uint count,
+                          __global const int *indices, __global const int *eids, __global const float *val,
+                          const csr_args *a, const mat_args *x, uint parts_ld) {
+    for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0)) {
+        uint e = t->entry + first + i;
+        if (t->parts) {
+            at[i] = e * parts_ld;
+            factor[i] = 1.0f;
+        } else {
+            at[i] = x->off + (uint)indices[a->indices + e] * x->ld;
+            factor[i] = a->has_val ? val[a->val + (a->has_eids ? (uint)eids[a->eids + e] : e)] : 1.0f;
+        }
+    }
+}
+
+/* Sum of factor x over the staged entries begin .. end - 1, columns j .. j + 3; four loads in flight. How rows are
+ * loaded is constant at each call.
  * Order: entries ascending. */
-HELPER float4 sum_entries(__global const int *indices, __global const int *eids, uint has_eids,
-                          __global const float *val, uint has_val, __global const float *x, long xld, uint j, uint d,
-                          bool whole, long begin, long end) {
-#define ENTRY(e) (whole ? vload4(0, x + (long)indices[e] * xld + j) : load4(x + (long)indices[e] * xld, j, d))
+#define LOAD_ALIGNED 0
+#define LOAD_LOOSE 1
+#define LOAD_NARROW 2 /* fewer than 4 columns */
+
+HELPER float4 load_columns(__global const float *row, uint d, int how) {
+    return how == LOAD_ALIGNED ? *(__global const float4 *)row : how == LOAD_LOOSE ? vload4(0, row) : load4(row, 0, d);
+}
+
+HELPER float4 sum_segment(__local const uint *at, __local const float *factor, uint begin, uint end,
+                          __global const float *x, uint d, int how) {
     float4 sum = (float4)(0.0f);
-    if (!has_val)
-        for (long e = begin; e < end; e++)
-            sum += ENTRY(e);
-    else if (has_eids)
-        for (long e = begin; e < end; e++)
-            sum = fma((float4)(val[eids[e]]), ENTRY(e), sum);
-    else
-        for (long e = begin; e < end; e++)
-            sum = fma((float4)(val[e]), ENTRY(e), sum);
+    for (uint e = begin; e < end; e += 4) {
+        uint e1 = min(e + 1, end - 1), e2 = min(e + 2, end - 1), e3 = min(e + 3, end - 1);
+        float4 x0 = load_columns(x + at[e], d, how), x1 = load_columns(x + at[e1], d, how);
+        float4 x2 = load_columns(x + at[e2], d, how), x3 = load_columns(x + at[e3], d, how);
+        sum = fma((float4)(factor[e]), x0, sum);
+        sum = e + 1 < end ? fma((float4)(factor[e1]), x1, sum) : sum;
+        sum = e + 2 < end ? fma((float4)(factor[e2]), x2, sum) : sum;
+        sum = e + 3 < end ? fma((float4)(factor[e3]), x3, sum) : sum;
+    }
     return sum;
-#undef ENTRY
+}
+
+/* The same for columns j .. of d, 0 past the end. The last columns are loaded as the last four of the row, so that
+ * neighbouring work-items load alike. */
+HELPER float4 sum_columns(__local const uint *at, __local const float *factor, uint begin, uint end,
+                          __global const float *x, uint j, uint d, uint aligned) {
+    if (d < 4)
+        return sum_segment(at, factor, begin, end, x, d, LOAD_NARROW);
+    if (aligned && d % 4 == 0)
+        return sum_segment(at, factor, begin, end, x + j, d, LOAD_ALIGNED);
+    uint from = min(j, d - 4);
+    float4 v = sum_segment(at, factor, begin, end, x + from, d, LOAD_LOOSE);
+    return j == from ? v
+                     : (j == from + 1 ? (float4)(v.yzw, 0.0f)
+                                      : (j == from + 2 ? (float4)(v.zw, 0.0f, 0.0f) : (float4)(v.w, 0.0f, 0.0f, 0.0f)));
+}
+
+/* The sums of the segments of a tile, `vecs` float4 each from column `col`: sums[slot vecs + v], visible to the
+ * work-group. A row in passes: slot 0 has the sum of the sums of its passes. */
+HELPER void sum_tile(tile *t, __local float4 *sums, __local uint *at, __local float *factor, __global const uint *table,
+                     __global const int *indices, __global const int *eids, __global const float *val,
+                     __global const float *x, __global const float *parts, const csr_args *a, const mat_args *xm,
+                     uint col, uint vecs, uint d) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), passes = t->entries > TILE_ENTRIES;
+    for (uint first = 0; first == 0 || first < t->entries; first += TILE_ENTRIES) {
+        uint count = min((uint)TILE_ENTRIES, t->entries - first);
+        stage_entries(at, factor, t, first, count, indices, eids, val, a, xm, PADDED(d, VEC));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint segments = t->words ? t->segments : max(1u, CEIL_DIV(count, SEGMENT)), each = CEIL_DIV(count, segments);
+        for (uint i = item; i < segments * vecs; i += size) {
+            uint s = i / vecs, v = i - s * vecs, begin = s * each, end = min(count, begin + each);
+            if (t->words) {
+                uint word = table[t->words + s];
+                s = SEGMENT_SLOT(word);
+                begin = SEGMENT_BEGIN(word);
+                end = begin + SEGMENT_LENGTH(word);
+            }
+            sums[(s + passes) * vecs + v] =
+                sum_columns(at, factor, begin, end, t->parts ? parts : x, col + VEC * v, d, t->parts ? 1 : xm->aligned);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        t->segments = passes ? 1 : segments;
+        if (!passes)
+            return;
+        for (uint v = item; v < vecs; v += size) {
+            float4 sum = sums[vecs + v];
+            for (uint s = 2; s <= segments; s++)
+                sum += sums[s * vecs + v];
+            sums[v] = first ? sums[v] + sum : sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+/* The first slot of row r of a tile. */
+HELPER uint row_slot(const tile *t, __global const uint *table, uint r) {
+    return t->segments == t->rows ? r : t->words ? ROW_SLOT_OF(table[t->words + r]) : 0;
+}
+
+/* The sum of row r: its segments ascending. */
+HELPER float4 row_sum(const tile *t, __local const float4 *sums, __global const uint *table, uint r, uint v,
+                      uint vecs) {
+    uint s = row_slot(t, table, r), end = r + 1 < t->rows ? row_slot(t, table, r + 1) : t->segments;
+    float4 sum = sums[s * vecs + v];
+    for (s++; s < end; s++)
+        sum += sums[s * vecs + v];
+    return sum;
 }
 
 /* Computes: y_r = alpha sum_{e in row r} val[id] x_{indices[e]} + beta z_r, id = eids[e] or e.
- * Shapes: A rows x K, x K x d, y and z rows x d; z may be y.
- * Launch: one work-item per row and VEC columns.
- * Order: entries of the row ascending. */
-__kernel void spmm(__global float *y, long yo, long yld, __global const long *indptr, long po,
-                   __global const int *indices, long io, __global const int *eids, long eo, uint has_eids,
-                   __global const float *val, long vo, uint has_val, __global const float *x, long xo, long xld,
-                   __global const float *z, long zo, long zld, uint has_z, uint rows, uint d, float alpha, float beta) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), r = row_of(i, vecs);
-    if (r >= rows)
-        return;
-    uint j = VEC * (uint)(i - r * vecs);
-    long begin = indptr[po + (long)r], end = indptr[po + (long)r + 1];
-    indices += io;
-    eids += eo;
-    val += vo;
-    x += xo;
-    float4 sum = j + VEC <= d ? sum_entries(indices, eids, has_eids, val, has_val, x, xld, j, d, true, begin, end)
-                              : sum_entries(indices, eids, has_eids, val, has_val, x, xld, j, d, false, begin, end);
-    sum *= alpha;
-    if (has_z)
-        sum += beta * load4(z + zo + (long)r * zld, j, d);
-    store4(sum, y + yo + (long)r * yld, j, d);
+ * Shapes: A rows x K, x K x d, y and z rows x d; z may be y; parts: of long rows, PADDED(d) wide.
+ * Launch: one work-group per tile and SPMM_COLS columns; a work-item per segment and 4 columns, then per row and 4.
+ * Memory: at, factor: TILE_ENTRIES; sums: TILE_SEGMENTS x columns.
+ * Order: entries of a segment, segments of a pass, passes or parts of the row, each ascending. */
+__kernel void spmm(__global float *y, __global const float *x, __global const float *z, __global const uint *table,
+                   __global const long *indptr, __global const int *indices, __global const int *eids,
+                   __global const float *val, __global const float *parts, __local uint *at, __local float *factor,
+                   __local float4 *sums, spmm_args a) {
+    uint group = (uint)get_group_id(0), chunk = group / a.a.count, col = SPMM_COLS * chunk;
+    uint vecs = CEIL_DIV(min((uint)SPMM_COLS, a.d - col), VEC);
+    tile t;
+    read_tile(&t, table, indptr, &a.a, group - chunk * a.a.count);
+    sum_tile(&t, sums, at, factor, table, indices, eids, val, x, parts, &a.a, &a.x, col, vecs, a.d);
+    for (uint i = (uint)get_local_id(0); i < t.rows * vecs; i += (uint)get_local_size(0)) {
+        uint r = i / vecs, v = i - r * vecs, row = t.row + r, j = col + VEC * v;
+        float4 sum = a.alpha * row_sum(&t, sums, table, r, v, vecs);
+        if (a.has_z)
+            sum += a.beta * load_row4(z + a.z.off + row * a.z.ld, j, a.d, a.z.aligned);
+        store_row4(sum, y + a.y.off + row * a.y.ld, j, a.d, a.y.aligned);
+    }
 }
 
-/* Computes: y = (A x) op(w), op(w)_kj = w[k wk + j wj], and p = A x if has_p; values as in spmm.
- * Shapes: A rows x K, x K x d, y rows x m, p rows x d.
- * Launch: one work-group per block of block_rows rows, AGGREGATE_ROWS per iteration: a work-item per row and VEC
- * columns of x, then one per TILE_ROWS rows and VEC columns of y.
- * Memory: WS_AGGREGATE per work-group; the sums are used without p.
- * Order: entries ascending, then columns of x ascending. */
-__kernel void aggregate(__global float *y, long yo, long yld, __global float *p, long pofs, long pld, uint has_p,
-                        __global const long *indptr, long po, __global const int *indices, long io,
-                        __global const int *eids, long eo, uint has_eids, __global const float *val, long vo,
-                        uint has_val, __global const float *x, long xo, long xld, __global const float *w, long wo,
-                        long wk, long wj, __global float *ws, long wso, uint rows, uint d, uint m, uint block_rows) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), d_vecs = CEIL_DIV(d, VEC);
-    uint m_vecs = CEIL_DIV(m, VEC), m_pad = m_vecs * VEC;
-    ulong b = get_group_id(0), end = min((ulong)rows, (b + 1) * block_rows);
-    __global float *packed = ws + wso + (long)WS_AGGREGATE(b, d, m_pad), *sums = packed + (long)d * m_pad;
-    for (uint i = item; i < d * m_vecs; i += size) {
-        uint k = i / m_vecs, j = VEC * (i - k * m_vecs);
-        __global const float *from = w + wo + (long)k * wk;
-        __global float *to = packed + (long)k * m_pad + j;
-        if (wj == 1)
-            vstore4(load4(from, j, m), 0, to);
-        else
-            for (uint c = 0; c < VEC; c++)
-                to[c] = j + c < m ? from[(long)(j + c) * wj] : 0.0f;
+/* Columns first .. of op(w): packed[k AGGREGATE_COLS + j], 0 past the end. */
+HELPER void pack_columns(__local float *packed, __global const float *w, const aggregate_args *a, uint first) {
+    uint cols = min((uint)AGGREGATE_COLS, a->m - first), wide = PADDED(cols, VEC);
+    for (uint i = (uint)get_local_id(0); i < a->d * wide; i += (uint)get_local_size(0)) {
+        uint slow = i / (a->tw ? a->d : wide), fast = i - slow * (a->tw ? a->d : wide);
+        uint k = a->tw ? fast : slow, j = a->tw ? slow : fast;
+        packed[k * AGGREGATE_COLS + j] =
+            j < cols ? w[a->w.off + (a->tw ? (first + j) * a->w.ld + k : k * a->w.ld + first + j)] : 0.0f;
     }
-    indices += io;
-    eids += eo;
-    val += vo;
-    x += xo;
-    for (ulong first = b * block_rows; first < end; first += AGGREGATE_ROWS) {
-        uint step_rows = (uint)min((ulong)AGGREGATE_ROWS, end - first);
-        __global float *ax = has_p ? p + pofs + (long)first * pld : sums;
-        long ld = has_p ? pld : (long)d;
-        for (uint i = item; i < step_rows * d_vecs; i += size) {
-            uint r = div_uint(i, d_vecs), j = VEC * (i - r * d_vecs);
-            long e = indptr[po + (long)(first + r)], last = indptr[po + (long)(first + r) + 1];
-            float4 sum = j + VEC <= d
-                             ? sum_entries(indices, eids, has_eids, val, has_val, x, xld, j, d, true, e, last)
-                             : sum_entries(indices, eids, has_eids, val, has_val, x, xld, j, d, false, e, last);
-            store4(sum, ax + (long)r * ld, j, d);
+}
+
+/* Computes: y = (A x) op(w), op(w)_kj = w_kj or, with tw, w_jk; p = A x if has_p; values as in spmm.
+ * Shapes: A rows x K, x K x d, op(w) d x m, y rows x m, p rows x d; d and m at most BE_FUSED_MAX_COLS.
+ * Launch: one work-group per tile; a work-item per segment and 4 columns of x, then per row and 4 columns of y.
+ * Memory: as spmm, for d columns; packed: AGGREGATE_COLS columns of op(w).
+ * Order: as spmm, then columns of x ascending. */
+__kernel void aggregate(__global float *y, __global float *p, __global const float *x, __global const float *w,
+                        __global const uint *table, __global const long *indptr, __global const int *indices,
+                        __global const int *eids, __global const float *val, __global const float *parts,
+                        __local uint *at, __local float *factor, __local float4 *sums, __local float4 *packed,
+                        aggregate_args a) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(a.d, VEC);
+    tile t;
+    read_tile(&t, table, indptr, &a.a, (uint)get_group_id(0));
+    pack_columns((__local float *)packed, w, &a, 0);
+    sum_tile(&t, sums, at, factor, table, indices, eids, val, x, parts, &a.a, &a.x, 0, vecs, a.d);
+    if (a.has_p || t.segments > t.rows) {
+        for (uint i = item; i < t.rows * vecs; i += size) {
+            uint r = i / vecs, v = i - r * vecs;
+            float4 sum = row_sum(&t, sums, table, r, v, vecs);
+            sums[row_slot(&t, table, r) * vecs + v] = sum;
+            if (a.has_p)
+                store_row4(sum, p + a.p.off + (t.row + r) * a.p.ld, VEC * v, a.d, a.p.aligned);
         }
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        for (uint i = item; i < CEIL_DIV(step_rows, TILE_ROWS) * m_vecs; i += size) {
-            uint tile = div_uint(i, m_vecs), r = TILE_ROWS * tile, j = VEC * (i - tile * m_vecs),
-                 tile_rows = min((uint)TILE_ROWS, step_rows - r);
-            __global const float *a0 = ax + (long)r * ld, *a1 = a0 + (tile_rows > 1 ? ld : 0),
-                                 *a2 = a0 + (tile_rows > 2 ? 2 * ld : 0), *a3 = a0 + (tile_rows > 3 ? 3 * ld : 0),
-                                 *row = packed + j;
-            float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-            ACCUMULATE_TILE(d, 1, m_pad, vload4(0, row))
-            store_tile(c0, c1, c2, c3, y + yo + (long)(first + r) * yld, yld, tile_rows, j, m);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint first = 0; first < a.m; first += AGGREGATE_COLS) {
+        uint wide = CEIL_DIV(min((uint)AGGREGATE_COLS, a.m - first), VEC);
+        if (first > 0) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            pack_columns((__local float *)packed, w, &a, first);
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
-        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (uint i = item; i < t.rows * wide; i += size) {
+            uint r = i / wide, v = i - r * wide;
+            __local const float *ax = (__local const float *)(sums + row_slot(&t, table, r) * vecs);
+            float4 sum = (float4)(0.0f);
+            for (uint k = 0; k < a.d; k++)
+                sum = fma((float4)(ax[k]), packed[k * (AGGREGATE_COLS / VEC) + v], sum);
+            store_row4(sum, y + a.y.off + (t.row + r) * a.y.ld, first + VEC * v, a.m, a.y.aligned);
+        }
     }
 }

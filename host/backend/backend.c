@@ -183,18 +183,51 @@ static fathom_status new_filled(be_device *dev, be_buf **buf, const void *source
     return be_upload(dev, *buf, 0, source, bytes);
 }
 
-fathom_status be_csr_prepare(be_device *dev, be_csr *csr, const be_csr *transpose) {
+/* A plan in memory of the device itself. */
+static fathom_status make_device_plan(be_device *dev, be_csr *csr, const int64_t *indptr, const be_csr *transpose) {
     const be_driver *driver = dev->driver;
-    if (transpose && (transpose->rows != csr->cols || transpose->cols != csr->rows || transpose->nnz != csr->nnz))
-        return fail(FATHOM_USAGE, "csr_prepare: the matrix given is not the transpose");
+    void *memory = NULL;
+    fathom_status status;
+    size_t bytes = driver->csr_plan_bytes(csr, indptr);
+    TRY(mem_new(&memory, (int64_t)bytes, 1, 1, "plan of a sparse matrix"));
+    driver->csr_make_plan(memory, csr, indptr, transpose);
+    TRY_OUT(be_alloc(dev, &csr->plan, bytes, "plan of a sparse matrix"));
+    TRY_OUT(be_upload(dev, csr->plan, 0, memory, bytes));
+out:
+    mem_free(memory);
+    return status;
+}
+
+static fathom_status make_plan(be_device *dev, be_csr *csr, const int64_t *indptr, const be_csr *transpose) {
+    const be_driver *driver = dev->driver;
     if (!driver->csr_make_plan)
         return FATHOM_OK;
+    if (!be_has_host_memory(dev))
+        return make_device_plan(dev, csr, indptr, transpose);
     if (csr->plan) /* queued operations may read it */
         TRY(be_sync(dev));
     else
-        TRY(be_alloc(dev, &csr->plan, driver->csr_plan_bytes(csr), "plan of a sparse matrix"));
-    driver->csr_make_plan(csr->plan->handle, csr, transpose);
+        TRY(be_alloc(dev, &csr->plan, driver->csr_plan_bytes(csr, indptr), "plan of a sparse matrix"));
+    driver->csr_make_plan(csr->plan->handle, csr, indptr, transpose);
     return FATHOM_OK;
+}
+
+fathom_status be_csr_prepare(be_device *dev, be_csr *csr, const be_csr *transpose) {
+    int64_t *copy = NULL;
+    fathom_status status;
+    if (transpose && (transpose->rows != csr->cols || transpose->cols != csr->rows || transpose->nnz != csr->nnz))
+        return fail(FATHOM_USAGE, "csr_prepare: the matrix given is not the transpose");
+    if (be_has_host_memory(dev))
+        return make_plan(dev, csr, (const int64_t *)csr->indptr.buf->handle + csr->indptr.off, transpose);
+    if (csr->plan || !dev->driver->csr_make_plan) /* a device's plan does not depend on a transpose */
+        return FATHOM_OK;
+    TRY_OUT(mem_new(&copy, csr->rows + 1, 1, sizeof *copy, "offsets of a sparse matrix"));
+    TRY_OUT(be_download(dev, copy, csr->indptr.buf, (size_t)csr->indptr.off * sizeof *copy,
+                        (size_t)(csr->rows + 1) * sizeof *copy));
+    TRY_OUT(make_plan(dev, csr, copy, transpose));
+out:
+    mem_free(copy);
+    return status;
 }
 
 static fathom_status make_csr(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
@@ -211,7 +244,7 @@ static fathom_status make_csr(be_device *dev, be_csr *csr, int64_t rows, int64_t
     made.indptr.len = rows + 1;
     made.indices.len = nnz;
     made.eids.len = eids ? nnz : 0;
-    TRY_OUT(be_csr_prepare(dev, &made, NULL));
+    TRY_OUT(make_plan(dev, &made, indptr, NULL));
     *csr = made;
     return FATHOM_OK;
 out:
@@ -231,8 +264,8 @@ fathom_status be_csr_wrap_host(be_device *dev, be_csr *csr, int64_t rows, int64_
 
 int64_t be_csr_bytes(int64_t rows, int64_t nnz, bool eids) {
     const int64_t offset = sizeof(int64_t), index = sizeof(int32_t);
-    return (rows + 1) * (offset + index) +
-           nnz * (eids ? 2 * index : index); /* indptr and row order; indices and eids */
+    /* indptr and row order, or tiles and segments; indices and eids */
+    return (rows + 1) * (offset + index) + nnz * (eids ? 2 * index : index);
 }
 
 void be_csr_free(be_device *dev, be_csr *csr) {

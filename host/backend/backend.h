@@ -77,8 +77,9 @@ fathom_status be_csr_upload(be_device *dev, be_csr *csr, int64_t rows, int64_t c
 fathom_status be_csr_wrap_host(be_device *dev, be_csr *csr, int64_t rows, int64_t cols, const int64_t *indptr,
                                const int32_t *indices, const char *what);
 /* Lets the back end derive from a matrix on the device what its loops need (csr->plan); be_csr_upload and
- * be_csr_wrap_host have called it without a transpose. Results do not depend on it. `transpose` [optional]: that of
- * csr, with the same entry ids and ascending columns in each row; it must stay as long as csr. */
+ * be_csr_wrap_host have called it without a transpose. Results do not depend on it, but for the rounding of very
+ * long rows (thousands of entries, OpenCL). `transpose` [optional]: that of csr, with the same entry ids and ascending
+ * columns in each row; it must stay as long as csr. */
 fathom_status be_csr_prepare(be_device *dev, be_csr *csr, const be_csr *transpose);
 void be_csr_free(be_device *dev, be_csr *csr);
 /* Device bytes of such a matrix, for plans. */

@@ -54,10 +54,11 @@ typedef struct be_driver {
     fathom_status (*upload)(void *state, void *handle, size_t offset, const void *source, size_t bytes);
     fathom_status (*download)(void *state, void *target, void *handle, size_t offset, size_t bytes);
     fathom_status (*sync)(void *state);
-    /* [optional, with host_memory] What the back end derives from a sparse matrix for its own loops: the bytes, and
-     * writing them. `transpose` may be NULL: see be_csr_prepare. */
-    size_t (*csr_plan_bytes)(const be_csr *csr);
-    void (*csr_make_plan)(void *memory, const be_csr *csr, const be_csr *transpose);
+    /* [optional] What the back end derives from a sparse matrix for its own loops or kernels: the bytes, and writing them to
+     * memory of the host, the plan itself with host_memory, else uploaded. Both may set the plan_ fields of `csr`.
+     * indptr: the matrix's own, off applied. `transpose` may be NULL: see be_csr_prepare. */
+    size_t (*csr_plan_bytes)(be_csr *csr, const int64_t *indptr);
+    void (*csr_make_plan)(void *memory, be_csr *csr, const int64_t *indptr, const be_csr *transpose);
     void (*count)(
         void *state,
         be_counters *counters); /* launches, reads, writes, builds; memory is counted by the host, but for scratch */

@@ -47,6 +47,7 @@ typedef struct be_csr {
     be_ints indices; /* nnz */
     be_ints eids;    /* nnz [optional] */
     be_buf *plan;    /* private to the back end, which derives it from the arrays [optional]; see be_csr_prepare */
+    uint32_t plan_parts, plan_part_tiles, plan_tiles; /* private too: what the plan holds */
 } be_csr;
 
 /* Dropout by counter: element i is kept when the (i mod 4)-th number of

@@ -16,7 +16,7 @@ fathom_status build_gemm(case_job *job, const op_case *c) {
 }
 
 /* The matrix is n x k (k 0: square); z is present when b is not 0, and is y with CASE_ALIAS; kind 1: with a plan
- * that knows its transpose. */
+ * that knows its transpose. The columns k that the hub of GRAPH_HUB names are the entries of row 0. */
 fathom_status build_spmm(case_job *job, const op_case *c) {
     int64_t cols = c->k ? c->k : c->n;
     graph g, back;
@@ -40,6 +40,8 @@ fathom_status build_spmm(case_job *job, const op_case *c) {
     if (c->kind == 1) {
         be_csr transpose = csr(&back);
         TRY(job_prepare(job, &matrix, &transpose));
+    } else if (!(c->flags & CASE_UNPREPARED)) {
+        TRY(job_prepare(job, &matrix, NULL));
     }
     job->args.spmm = (be_spmm_args){
         .y = mat(y), .a = matrix, .val = mat(val), .x = mat(x), .z = mat(z), .alpha = c->a, .beta = c->b};
@@ -58,7 +60,10 @@ fathom_status build_aggregate(case_job *job, const op_case *c) {
     ref_csr a = oracle_csr(&g);
     ref_aggregate(y->want, p ? p->want : NULL, &a, values(val), x->v, w->v, tw, c->d, c->k);
     TRY(job_upload(job));
-    job->args.aggregate = (be_aggregate_args){
-        .y = mat(y), .p = mat(p), .a = csr(&g), .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
+    be_csr matrix = csr(&g);
+    if (!(c->flags & CASE_UNPREPARED))
+        TRY(job_prepare(job, &matrix, NULL));
+    job->args.aggregate =
+        (be_aggregate_args){.y = mat(y), .p = mat(p), .a = matrix, .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
     return FATHOM_OK;
 }

@@ -33,17 +33,18 @@ enum case_layout {
 enum case_flags {
     CASE_TA = 1, /* gemm: a, b transposed */
     CASE_TB = 2,
-    CASE_ALIAS = 4,       /* the output is exactly its (first) input, where the contract allows it */
-    CASE_ALIAS2 = 8,      /* ... its second one */
-    CASE_BARE = 16,       /* without the optional arguments */
-    CASE_TRANSPOSE = 32,  /* the sparse matrix is a transpose and has entry ids */
-    CASE_OFFSET = 64,     /* inputs have mean 1000 and deviation 1: uncentred sums fail */
-    CASE_CONSTANT = 128,  /* a special value: a constant column (variance 0), scores of 0, gradients near eps */
-    CASE_ZERO_ROWS = 256, /* rows of zeros, or rows that are equal */
-    CASE_NAN = 512,       /* NaN among the inputs */
-    CASE_NONE = 1024,     /* nothing is selected: an empty set, a class without members */
-    CASE_HUGE = 2048,     /* normalised inputs of order 1e18: sums of squares overflow, r^3 underflows */
-    CASE_OVERFLOW = 4096  /* a variance or second moment overflows, and the result must be non-finite */
+    CASE_ALIAS = 4,        /* the output is exactly its (first) input, where the contract allows it */
+    CASE_ALIAS2 = 8,       /* ... its second one */
+    CASE_BARE = 16,        /* without the optional arguments */
+    CASE_TRANSPOSE = 32,   /* the sparse matrix is a transpose and has entry ids */
+    CASE_OFFSET = 64,      /* inputs have mean 1000 and deviation 1: uncentred sums fail */
+    CASE_CONSTANT = 128,   /* a special value: a constant column (variance 0), scores of 0, gradients near eps */
+    CASE_ZERO_ROWS = 256,  /* rows of zeros, or rows that are equal */
+    CASE_NAN = 512,        /* NaN among the inputs */
+    CASE_NONE = 1024,      /* nothing is selected: an empty set, a class without members */
+    CASE_HUGE = 2048,      /* normalised inputs of order 1e18: sums of squares overflow, r^3 underflows */
+    CASE_OVERFLOW = 4096,  /* a variance or second moment overflows, and the result must be non-finite */
+    CASE_UNPREPARED = 8192 /* the sparse matrix has no plan: be_csr_prepare */
 };
 
 typedef struct op_case {

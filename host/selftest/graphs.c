@@ -103,7 +103,12 @@ ref_csr oracle_csr(const graph *g) {
 }
 
 be_csr csr(const graph *g) {
-    return (be_csr){g->rows, g->cols, g->nnz, longs(g->indptr), ints(g->indices), ints(g->eids), NULL};
+    return (be_csr){.rows = g->rows,
+                    .cols = g->cols,
+                    .nnz = g->nnz,
+                    .indptr = longs(g->indptr),
+                    .indices = ints(g->indices),
+                    .eids = ints(g->eids)};
 }
 
 fathom_status job_prepare(case_job *job, be_csr *a, const be_csr *transpose) {

@@ -73,8 +73,8 @@ typedef struct cpu_csr_plan {
     int32_t order[];  /* all rows */
 } cpu_csr_plan;
 
-size_t cpu_csr_plan_bytes(const be_csr *csr);
-void cpu_csr_make_plan(void *memory, const be_csr *csr, const be_csr *transpose);
+size_t cpu_csr_plan_bytes(be_csr *csr, const int64_t *indptr);
+void cpu_csr_make_plan(void *memory, be_csr *csr, const int64_t *indptr, const be_csr *transpose);
 
 /* ---- the queue ---- */
 

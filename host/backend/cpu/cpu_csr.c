@@ -21,11 +21,13 @@ static void order_window(int32_t *order, const int64_t *indptr, int64_t first, i
         order[first + start[bucket_of(indptr, r)]++] = (int32_t)r;
 }
 
-size_t cpu_csr_plan_bytes(const be_csr *csr) { return sizeof(cpu_csr_plan) + (size_t)csr->rows * sizeof(int32_t); }
+size_t cpu_csr_plan_bytes(be_csr *csr, const int64_t *indptr) {
+    (void)indptr;
+    return sizeof(cpu_csr_plan) + (size_t)csr->rows * sizeof(int32_t);
+}
 
-void cpu_csr_make_plan(void *memory, const be_csr *csr, const be_csr *transpose) {
+void cpu_csr_make_plan(void *memory, be_csr *csr, const int64_t *indptr, const be_csr *transpose) {
     cpu_csr_plan *plan = memory;
-    const int64_t *indptr = (const int64_t *)csr->indptr.buf->handle + csr->indptr.off;
     plan->transpose = transpose ? *transpose : (be_csr){0};
     for (int64_t first = 0; first < csr->rows; first += CPU_WINDOW)
         order_window(plan->order, indptr, first, first + CPU_WINDOW < csr->rows ? first + CPU_WINDOW : csr->rows);

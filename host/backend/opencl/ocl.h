@@ -212,6 +212,11 @@ static inline int64_t ocl_items(be_mat m) { return m.rows * ocl_vecs(m.cols); }
 fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t global_y, const ocl_arg *args,
                          size_t count);
 
+/* ---- tables of sparse matrices (ocl_csr.c) ---- */
+
+size_t ocl_csr_plan_bytes(be_csr *csr, const int64_t *indptr);
+void ocl_csr_make_plan(void *memory, be_csr *csr, const int64_t *indptr, const be_csr *transpose);
+
 /* ---- sums over rows (ocl_blocks.c) ---- */
 
 #define OCL_MAX_BLOCKS 256 /* added one after the other */
