@@ -99,7 +99,7 @@ typedef struct adam_args {
 /* float4, float4 and floats of a tile of `rows` rows, `cols` columns (a multiple of 4) and `groups` groups. */
 #define GROUP_TILE_H(rows, cols) ((rows) * ((cols) / 4 + 1))
 #define GROUP_TILE_TERMS(groups, cols) ((groups) * ((cols) / 4 + 1))
-#define GROUP_TILE_S(groups, rows) (PADDED(groups, 4) * ((rows) + 1))
+#define GROUP_TILE_S(groups, rows) ((groups) * ((rows) + 1))
 
 typedef struct group_assign_args {
     mat_args s, h, u, c;

@@ -65,30 +65,23 @@ HELPER float dot_onto(float z, float4 x, float4 u) {
     return fma(x.w, u.w, fma(x.z, u.z, fma(x.y, u.y, fma(x.x, u.x, z))));
 }
 
-/* Adds the columns of a tile to the logits of `count` groups; the first columns begin with c. An item has four groups
- * of a row; groups past the last repeat it. */
+/* Adds the columns of a tile to the logits of `count` groups; the first columns begin with c. An item has two groups of
+ * a row; past the last group it repeats that. */
 HELPER void add_logits(const group_tile *t, uint count, uint vecs, bool begin) {
-    uint size = (uint)get_local_size(0), last = count - 1, tasks = CEIL_DIV(count, 4) * t->rows;
+    uint size = (uint)get_local_size(0), tasks = CEIL_DIV(count, 2) * t->rows;
     for (uint i = (uint)get_local_id(0); i < tasks; i += size) {
-        uint g = i / t->rows, r = i - g * t->rows;
-        g *= 4;
-        __local const float4 *x = t->h + r * t->ld, *u0 = t->terms + g * t->ld,
-                             *u1 = t->terms + min(g + 1, last) * t->ld, *u2 = t->terms + min(g + 2, last) * t->ld,
-                             *u3 = t->terms + min(g + 3, last) * t->ld;
-        __local float *to = t->s + g * t->s_ld + r;
-        uint pad = t->ld - 1, step = t->s_ld;
-        float4 z = begin ? (float4)(u0[pad].x, u1[pad].x, u2[pad].x, u3[pad].x)
-                         : (float4)(to[0], to[step], to[2 * step], to[3 * step]);
+        uint pair = i / t->rows, r = i - pair * t->rows, g = 2 * pair, other = min(g + 1, count - 1);
+        __local const float4 *x = t->h + r * t->ld, *u0 = t->terms + g * t->ld, *u1 = t->terms + other * t->ld;
+        __local float *s0 = t->s + g * t->s_ld + r, *s1 = t->s + other * t->s_ld + r;
+        float z0 = begin ? u0[t->ld - 1].x : *s0, z1 = begin ? u1[t->ld - 1].x : *s1;
+#pragma nounroll
         for (uint v = 0; v < vecs; v++) {
-            z.x = dot_onto(z.x, x[v], u0[v]);
-            z.y = dot_onto(z.y, x[v], u1[v]);
-            z.z = dot_onto(z.z, x[v], u2[v]);
-            z.w = dot_onto(z.w, x[v], u3[v]);
+            float4 here = x[v];
+            z0 = dot_onto(z0, here, u0[v]);
+            z1 = dot_onto(z1, here, u1[v]);
         }
-        to[0] = z.x;
-        to[step] = z.y;
-        to[2 * step] = z.z;
-        to[3 * step] = z.w;
+        *s0 = z0;
+        *s1 = z1;
     }
 }
 
@@ -261,6 +254,7 @@ __kernel void group_stats_combine(__global float *mean, __global float *var, __g
         moments sum = {m[0], m[width], (float)min(a.block_rows, a.n - b * a.block_rows)};
         float4 base = sum.mean; /* a difference to it is rounded less */
         sum.mean = (float4)(0.0f);
+#pragma nounroll
         while (++b < end) {
             m += 2 * width;
             moments here = {m[0] - base, m[width], (float)min(a.block_rows, a.n - b * a.block_rows)};
@@ -273,9 +267,11 @@ __kernel void group_stats_combine(__global float *mean, __global float *var, __g
     for (uint v = item; v < STATS_VECS && first + v < width; v += size) {
         float4 base = run_mean[v], shift = (float4)(0.0f), m2 = shift;
         uint run_rows = run_blocks * a.block_rows;
+#pragma nounroll
         for (uint run = 1; run < runs; run++)
             shift += (float)min(run_rows, a.n - run * run_rows) * (run_mean[run * STATS_VECS + v] - base);
         float4 total_mean = base + shift / (float)a.n;
+#pragma nounroll
         for (uint run = 0; run < runs; run++) {
             float4 diff = run_mean[run * STATS_VECS + v] - total_mean;
             m2 += run_m2[run * STATS_VECS + v] + (float)min(run_rows, a.n - run * run_rows) * diff * diff;
