@@ -68,9 +68,9 @@ HELPER float dot_onto(float z, float4 x, float4 u) {
 /* Adds the columns of a tile to the logits of `count` groups; the first columns begin with c. An item has two groups of
  * a row; past the last group it repeats that. */
 HELPER void add_logits(const group_tile *t, uint count, uint vecs, bool begin) {
-    uint size = (uint)get_local_size(0), tasks = CEIL_DIV(count, 2) * t->rows;
+    uint size = (uint)get_local_size(0), rows = t->rows, tasks = CEIL_DIV(count, 2) * rows;
     for (uint i = (uint)get_local_id(0); i < tasks; i += size) {
-        uint pair = i / t->rows, r = i - pair * t->rows, g = 2 * pair, other = min(g + 1, count - 1);
+        uint pair = i / rows, r = i - pair * rows, g = 2 * pair, other = min(g + 1, count - 1);
         __local const float4 *x = t->h + r * t->ld, *u0 = t->terms + g * t->ld, *u1 = t->terms + other * t->ld;
         __local float *s0 = t->s + g * t->s_ld + r, *s1 = t->s + other * t->s_ld + r;
         float z0 = begin ? u0[t->ld - 1].x : *s0, z1 = begin ? u1[t->ld - 1].x : *s1;
@@ -181,8 +181,9 @@ HELPER void tile_moments(moments *out, const group_tile *t, __local const float 
         sum += e;
         squares = fma(e, e, squares);
     }
-    out->rows = (float)t->rows;
-    float4 shift = sum / out->rows, m2 = fma(-shift, sum, squares);
+    float rows = (float)t->rows;
+    out->rows = rows;
+    float4 shift = sum / rows, m2 = fma(-shift, sum, squares);
     out->mean = f + shift;
     out->m2 = select(m2, (float4)(0.0f), m2 < 0.0f);
 }
