@@ -243,21 +243,52 @@ typedef struct adam_args {
     float lr, beta1, beta2, eps, decay, correct1, correct2;
 } adam_args;
 
+/* ---- norm_group.cl ---- */
+
+#define GROUP_CHUNK 16    /* groups of a tile */
+#define GROUP_MAX_COLS 64 /* up to this width a tile has all columns */
+#define GROUP_TILE_COLS 32
+#define STATS_RUNS 32 /* runs of blocks that group_stats_combine merges at the end */
+#define STATS_VECS 2
+
+/* float4, float4 and floats of a tile of `rows` rows, `cols` columns (a multiple of 4) and `groups` groups. */
+#define GROUP_TILE_H(rows, cols) ((rows) * ((cols) / 4 + 1))
+#define GROUP_TILE_TERMS(groups, cols) ((groups) * ((cols) / 4 + 1))
+#define GROUP_TILE_S(groups, rows) ((groups) * ((rows) + 1))
+
+typedef struct group_assign_args {
+    mat_args s, h, u, c;
+    u32 has_c, n, d, groups, tile_rows, tile_cols;
+} group_assign_args;
+
+typedef struct group_stats_args {
+    group_assign_args in;
+    u32 assign, block_tiles;
+} group_stats_args;
+
+typedef struct group_combine_args {
+    mat_args mean, var, rmean, rvar;
+    u32 running, n, d, groups, blocks, block_rows;
+    float momentum;
+} group_combine_args;
+
+typedef struct group_apply_args {
+    group_assign_args in;
+    mat_args y, mean, var, gamma, beta;
+    u32 assign;
+    float eps, lambda;
+    act_args act;
+} group_apply_args;
+
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
 
 /* Per block of the inner dimension of gemm_tiles: a partial product, m x n_pad. */
 #define WS_GEMM_BLOCKS(count, m, n_pad) ((count) * (m) * (n_pad))
-/* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d columns: two
+/* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d_pad columns: two
  * rows, which are mean and centred sum of squares, or two sums. */
 #define WS_TWO_ROWS(count, d) (2 * (count) * (d))
-/* Per work-group of group_assign: u of vec groups, transposed, d x vec; their c. */
-#define WS_GROUP_ASSIGN(count, d) ((count) * ((d) + 1) * VEC)
-/* Per work-item of group_stats_once: mean and centred sum of squares of each of its groups, vec each. */
-#define WS_GROUP_STATS(count) (2 * (count)*GROUPS_PER_ITEM * VEC)
-/* Per work-group of group_apply: A, G x d_pad; b, d_pad. */
-#define WS_GROUP_APPLY(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
 /* Per work-item of group_sums_once: q of each of its groups, then db, vec each. */
 #define WS_GROUP_SUMS(count) ((count) * (GROUPS_PER_ITEM + 1) * VEC)
 /* Per block of group_sums_blocks: q, G x d; db, d. */

@@ -2,222 +2,342 @@
  * never stored. The backward pass is norm_group_backward.cl. Parameters and statistics are G x d, rows contiguous. t
  * minus a mean is one fma: rounding the product first would lose the difference when t is near its mean.
  *
- * Terms that depend on (g, j) alone are computed once per work-group into its own workspace (WS_* of args.h): no extra
- * launch, no limit on G and d. Rows of a workspace are padded with 0 to whole vectors. */
+ * A work-group computes a tile of rows by columns of h in local memory, for GROUP_CHUNK groups at a time. Where a tile
+ * has all columns and one chunk has all groups (`assign`), the assignment is computed in the same launch as what
+ * follows, and h is read once. */
 #include "common.h"
+
+/* A tile: h, `rows` x tile_cols; terms per group and column (u, or the slope of the output), GROUP_CHUNK x tile_cols;
+ * s transposed, GROUP_CHUNK x rows. Rows of h and of the terms are `ld` float4 apart, the last of them is padding:
+ * neighbouring rows begin in different banks. */
+typedef struct group_tile {
+    __local float4 *h, *terms;
+    __local float *s;
+    uint first, rows, ld, s_ld;
+} group_tile;
+
+HELPER void place_tile(group_tile *t, __local float4 *h, __local float4 *terms, __local float *s, uint tile,
+                       const group_assign_args *a) {
+    t->h = h;
+    t->terms = terms;
+    t->s = s;
+    t->first = tile * a->tile_rows;
+    t->rows = min(a->tile_rows, a->n - t->first);
+    t->ld = a->tile_cols / VEC + 1;
+    t->s_ld = a->tile_rows + 1;
+}
+
+/* float4 of a tile's columns from j. */
+HELPER uint tile_vecs(const group_assign_args *a, uint j) { return CEIL_DIV(min(a->tile_cols, a->d - j), VEC); }
+
+/* Columns from j of the rows of a tile; 0 past the last column. */
+HELPER void load_h(const group_tile *t, const group_assign_args *a, __global const float *h, uint j) {
+    uint size = (uint)get_local_size(0), vecs = tile_vecs(a, j);
+    for (uint i = (uint)get_local_id(0); i < t->rows * vecs; i += size) {
+        uint r = i / vecs, v = i - r * vecs;
+        t->h[r * t->ld + v] = load_row4(h + a->h.off + (t->first + r) * a->h.ld, j + VEC * v, a->d, a->h.aligned);
+    }
+}
+
+/* The assignment of a tile's rows to `count` groups from g0. */
+HELPER void load_s(const group_tile *t, const group_assign_args *a, __global const float *s, uint g0, uint count) {
+    uint size = (uint)get_local_size(0);
+    for (uint i = (uint)get_local_id(0); i < t->rows * count; i += size) {
+        uint r = i / count, g = i - r * count;
+        t->s[g * t->s_ld + r] = s[a->s.off + (t->first + r) * a->s.ld + g0 + g];
+    }
+}
+
+/* Columns from j of the rows of u of `count` groups from g0, and c of each in its padding. */
+HELPER void load_u(const group_tile *t, const group_assign_args *a, __global const float *u, __global const float *c,
+                   uint g0, uint count, uint j) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = tile_vecs(a, j);
+    for (uint i = item; i < count * vecs; i += size) {
+        uint g = i / vecs, v = i - g * vecs;
+        t->terms[g * t->ld + v] = load_row4(u + a->u.off + (g0 + g) * a->u.ld, j + VEC * v, a->d, a->u.aligned);
+    }
+    for (uint g = item; g < count; g += size)
+        t->terms[(g + 1) * t->ld - 1] = (float4)(a->has_c ? c[a->c.off + g0 + g] : 0.0f);
+}
+
+/* z + x . u, columns ascending. */
+HELPER float dot_onto(float z, float4 x, float4 u) {
+    return fma(x.w, u.w, fma(x.z, u.z, fma(x.y, u.y, fma(x.x, u.x, z))));
+}
+
+/* Adds the columns of a tile to the logits of `count` groups; the first columns begin with c. An item has two groups of
+ * a row; past the last group it repeats that. */
+HELPER void add_logits(const group_tile *t, uint count, uint vecs, bool begin) {
+    uint size = (uint)get_local_size(0), rows = t->rows, tasks = CEIL_DIV(count, 2) * rows;
+    for (uint i = (uint)get_local_id(0); i < tasks; i += size) {
+        uint pair = i / rows, r = i - pair * rows, g = 2 * pair, other = min(g + 1, count - 1);
+        __local const float4 *x = t->h + r * t->ld, *u0 = t->terms + g * t->ld, *u1 = t->terms + other * t->ld;
+        __local float *s0 = t->s + g * t->s_ld + r, *s1 = t->s + other * t->s_ld + r;
+        float z0 = begin ? u0[t->ld - 1].x : *s0, z1 = begin ? u1[t->ld - 1].x : *s1;
+#pragma nounroll
+        for (uint v = 0; v < vecs; v++) {
+            float4 here = x[v];
+            z0 = dot_onto(z0, here, u0[v]);
+            z1 = dot_onto(z1, here, u1[v]);
+        }
+        *s0 = z0;
+        *s1 = z1;
+    }
+}
+
+/* Softmax over the groups of each row of a tile. */
+HELPER void softmax_tile(const group_tile *t, uint groups) {
+    uint size = (uint)get_local_size(0);
+    for (uint r = (uint)get_local_id(0); r < t->rows; r += size) {
+        __local float *s = t->s + r;
+        float max_z = -INFINITY, sum = 0.0f;
+        for (uint g = 0; g < groups; g++)
+            max_z = fmax(max_z, s[g * t->s_ld]);
+        for (uint g = 0; g < groups; g++)
+            sum += s[g * t->s_ld] = exp(s[g * t->s_ld] - max_z);
+        for (uint g = 0; g < groups && sum != 1.0f; g++) /* x / 1 may differ from x */
+            s[g * t->s_ld] /= sum;
+    }
+}
+
+/* The same in global memory, for more groups than a chunk. */
+HELPER void softmax_rows(const group_tile *t, const group_assign_args *a, __global float *s) {
+    uint size = (uint)get_local_size(0);
+    for (uint r = (uint)get_local_id(0); r < t->rows; r += size) {
+        __global float *row = s + a->s.off + (t->first + r) * a->s.ld;
+        float max_z = -INFINITY, sum = 0.0f;
+        for (uint g = 0; g < a->groups; g++)
+            max_z = fmax(max_z, row[g]);
+        for (uint g = 0; g < a->groups; g++)
+            sum += row[g] = exp(row[g] - max_z);
+        for (uint g = 0; g < a->groups; g++)
+            row[g] /= sum;
+    }
+}
+
+/* s of a tile's rows, to global memory; h (of the last columns) and s (of the last groups) stay in the tile. */
+HELPER void assign_tile(const group_tile *t, const group_assign_args *a, __global float *s, __global const float *h,
+                        __global const float *u, __global const float *c) {
+    uint size = (uint)get_local_size(0);
+    for (uint g0 = 0; g0 < a->groups; g0 += GROUP_CHUNK) {
+        uint count = min((uint)GROUP_CHUNK, a->groups - g0);
+        for (uint j = 0; j < a->d; j += a->tile_cols) {
+            barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
+            load_h(t, a, h, j);
+            load_u(t, a, u, c, g0, count, j);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            add_logits(t, count, tile_vecs(a, j), j == 0);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (a->groups <= GROUP_CHUNK) {
+            softmax_tile(t, a->groups);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        for (uint i = (uint)get_local_id(0); i < t->rows * count; i += size) {
+            uint r = i / count, g = i - r * count;
+            s[a->s.off + (t->first + r) * a->s.ld + g0 + g] = t->s[g * t->s_ld + r];
+        }
+    }
+    if (a->groups > GROUP_CHUNK) {
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        softmax_rows(t, a, s);
+    }
+}
 
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).
  * Shapes: s n x G, h n x d, u G x d, c 1 x G.
- * Launch: one work-group per block of block_rows rows, one work-item per TILE_ROWS rows.
- * Memory: WS_GROUP_ASSIGN per work-group, lanes past G repeat the last group; s holds the logits when G > VEC.
- * Order: columns ascending; groups in lanes. */
-__kernel void group_assign(__global float *s, long so, long sld, __global const float *h, long ho, long hld,
-                           __global const float *u, long uo, __global const float *c, long co, uint has_c,
-                           __global float *ws, long wso, uint n, uint d, uint groups, uint block_rows) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), last = groups - 1;
-    ulong b = get_group_id(0), begin = b * block_rows, end = min((ulong)n, begin + block_rows);
-    __global float *ut = ws + wso + (long)WS_GROUP_ASSIGN(b, d), *ct = ut + (long)d * VEC;
-    for (uint first = 0; first < groups; first += VEC) {
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        for (uint i = item; i < WS_GROUP_ASSIGN(1, d); i += size) {
-            uint g = min(first + i % VEC, last), j = i / VEC;
-            ut[i] = j < d ? u[uo + (long)g * d + j] : has_c ? c[co + g] : 0.0f;
+ * Launch: one work-group per tile_rows rows.
+ * Memory: a tile (GROUP_TILE_H, GROUP_TILE_TERMS, GROUP_TILE_S); s holds the logits when G > GROUP_CHUNK.
+ * Order: columns ascending, groups ascending. */
+__kernel void group_assign(__global float *s, __global const float *h, __global const float *u, __global const float *c,
+                           group_assign_args a, __local float4 *tile_h, __local float4 *terms, __local float *tile_s) {
+    group_tile t;
+    place_tile(&t, tile_h, terms, tile_s, (uint)get_group_id(0), &a);
+    assign_tile(&t, &a, s, h, u, c);
+}
+
+/* Mean and centred sum of squares over some rows, in STATS_UNIT and its square. */
+typedef struct moments {
+    float4 mean, m2;
+    float rows;
+} moments;
+
+/* Merges b, of rows after those of `to`, by Chan's formula. */
+HELPER void merge_moments(moments *to, const moments *b) {
+    float total = to->rows + b->rows;
+    float4 delta = b->mean - to->mean;
+    to->mean += delta * (b->rows / total);
+    to->m2 += b->m2 + delta * delta * (to->rows * b->rows / total);
+    to->rows = total;
+}
+
+/* Moments over the rows of a tile of t_gj, for row `s` of the tile's assignment and the columns `h`: in one pass,
+ * shifted by t of the first row, f. That row is one of the m, so (mean - f)^2 <= M2, and the difference M2 = sum e^2 -
+ * (sum e)^2 / m, e = t - f, loses at most the factor m + 1 of its digits, whatever the mean. */
+HELPER void tile_moments(moments *out, const group_tile *t, __local const float *s, __local const float4 *h) {
+    float4 f = STATS_UNIT * s[0] * h[0], sum = (float4)(0.0f), squares = sum;
+    for (uint r = 0; r < t->rows; r++) {
+        float4 e = fma((float4)(STATS_UNIT * s[r]), h[r * t->ld], -f);
+        sum += e;
+        squares = fma(e, e, squares);
+    }
+    float rows = (float)t->rows;
+    out->rows = rows;
+    float4 shift = sum / rows, m2 = fma(-shift, sum, squares);
+    out->mean = f + shift;
+    out->m2 = select(m2, (float4)(0.0f), m2 < 0.0f);
+}
+
+/* Computes: mean p[b][0][g][j] and centred sum of squares p[b][1][g][j] of t_gj over block b, which is block_tiles
+ * tiles; with `assign` first s, as group_assign.
+ * Shapes: s n x G, h n x d, u G x d, c 1 x G, p blocks x 2 x G x d_pad (WS_TWO_ROWS).
+ * Launch: one work-group per block, tile_cols columns and GROUP_CHUNK groups.
+ * Memory: a tile.
+ * Order: rows ascending in tiles, which are merged by Chan's formula. */
+__kernel void group_stats_blocks(__global float4 *p, __global float *s, __global const float *h,
+                                 __global const float *u, __global const float *c, group_stats_args a,
+                                 __local float4 *tile_h, __local float4 *terms, __local float *tile_s) {
+    group_assign_args in = a.in;
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), part = (uint)get_group_id(0);
+    uint col_tiles = CEIL_DIV(in.d, in.tile_cols), parts = col_tiles * CEIL_DIV(in.groups, GROUP_CHUNK),
+         b = part / parts;
+    part -= b * parts;
+    uint g0 = part / col_tiles, j = (part - g0 * col_tiles) * in.tile_cols, vecs = tile_vecs(&in, j);
+    g0 *= GROUP_CHUNK;
+    uint count = min((uint)GROUP_CHUNK, in.groups - g0), row_vecs = CEIL_DIV(in.d, VEC);
+    uint begin = b * a.block_tiles, end = min(begin + a.block_tiles, CEIL_DIV(in.n, in.tile_rows));
+    __global float4 *means = p + (WS_TWO_ROWS(b, in.groups) + g0) * row_vecs + j / VEC;
+    __global float4 *squares = means + in.groups * row_vecs;
+    for (uint tile = begin; tile < end; tile++) {
+        group_tile t;
+        place_tile(&t, tile_h, terms, tile_s, tile, &in);
+        if (a.assign) {
+            assign_tile(&t, &in, s, h, u, c);
+        } else {
+            barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
+            load_h(&t, &in, h, j);
+            load_s(&t, &in, s, g0, count);
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        for (ulong v = begin + TILE_ROWS * item; v < end; v += TILE_ROWS * size) {
-            uint rows = (uint)min((ulong)TILE_ROWS, end - v);
-            __global const float *a0 = h + ho + (long)v * hld, *a1 = a0 + (rows > 1 ? hld : 0),
-                                 *a2 = a0 + (rows > 2 ? 2 * hld : 0), *a3 = a0 + (rows > 3 ? 3 * hld : 0), *row = ut;
-            float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-#pragma unroll 1
-            ACCUMULATE_TILE(d, 1, VEC, vload4(0, row))
-            __global float *out = s + so + (long)v * sld;
-#pragma unroll 1
-            for (uint r = 0; r < rows; r++, out += sld) {
-                float4 z = TILE_ROW(r) + vload4(0, ct);
-                if (groups <= VEC) {
-                    float4 p = exp(z - max4(z));
-                    p = select(p, (float4)(0.0f), (int4)(0, 1, 2, 3) >= (int)groups);
-                    float sum = sum4(p);
-                    z = sum == 1.0f ? p : p / sum; /* x / 1 may differ from x */
-                }
-                store4(z, out, first, groups);
+        for (uint i = item; i < count * vecs; i += size) {
+            uint g = i / vecs, v = i - g * vecs, at = g * row_vecs + v;
+            moments sum, here;
+            tile_moments(&here, &t, t.s + g * t.s_ld, t.h + v);
+            if (tile > begin) {
+                sum.mean = means[at];
+                sum.m2 = squares[at];
+                sum.rows = (float)((tile - begin) * in.tile_rows);
+                merge_moments(&sum, &here);
+                here = sum;
             }
-        }
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE); /* other work-items wrote logits of these rows */
-    for (ulong v = begin + item; v < end && groups > VEC; v += size) {
-        __global float *out = s + so + (long)v * sld;
-        float max_z = -INFINITY, sum = 0.0f;
-        for (uint g = 0; g < groups; g++)
-            max_z = fmax(max_z, out[g]);
-        for (uint g = 0; g < groups; g += VEC) {
-            float4 p = exp(load4(out, g, groups) - max_z);
-            store4(p, out, g, groups);
-            sum += sum4(select(p, (float4)(0.0f), (int4)(0, 1, 2, 3) + (int)g >= (int)groups));
-        }
-        for (uint g = 0; g < groups; g += VEC)
-            store4(load4(out, g, groups) / sum, out, g, groups);
-    }
-}
-
-/* Mean and centred sum of squares of t_gj over the rows begin .. end - 1 for GROUPS_PER_ITEM groups and VEC columns
- * from j, in STATS_UNIT and its square. sg is the column of s of the first group, `last` the last group relative to
- * it; groups past it repeat it.
- * Order: rows ascending in runs of RUN_ROWS, each centred about its own mean; runs are merged by Chan's formula. */
-typedef struct group_moments {
-    float4 mean[GROUPS_PER_ITEM], m2[GROUPS_PER_ITEM];
-} group_moments;
-
-HELPER void sum_moments(group_moments *out, __global const float *sg, long sld, uint last, __global const float *rows,
-                        long hld, uint j, uint d, uint begin, uint end, uint n) {
-    float count = 0.0f;
-    FOR_EACH_GROUP out->mean[c] = out->m2[c] = (float4)(0.0f);
-    for (uint v = begin, run_rows; v < end; v += run_rows) {
-        run_rows = min((uint)RUN_ROWS, end - v);
-        __global const float *sw = sg + (long)v * sld, *hw = rows + (long)v * hld;
-        float4 first_row = STATS_UNIT * load4(hw, j, d), base[GROUPS_PER_ITEM], mean_run[GROUPS_PER_ITEM],
-               m2_run[GROUPS_PER_ITEM];
-        FOR_EACH_GROUP {
-            base[c] = sw[min(c, last)] * first_row;
-            mean_run[c] = m2_run[c] = (float4)(0.0f);
-        }
-#pragma unroll 1
-        for (uint w = 0; w < run_rows; w++, sw += sld, hw += hld) {
-            float4 x = STATS_UNIT * load4(hw, j, d);
-            FOR_EACH_GROUP mean_run[c] += fma((float4)(sw[min(c, last)]), x, -base[c]);
-        }
-        FOR_EACH_GROUP mean_run[c] = base[c] + mean_run[c] / (float)run_rows;
-        sw = sg + (long)v * sld;
-        hw = rows + (long)v * hld;
-#pragma unroll 1
-        for (uint w = 0; w < run_rows; w++, sw += sld, hw += hld) {
-            float4 x = STATS_UNIT * load4(hw, j, d);
-            FOR_EACH_GROUP {
-                float4 diff = fma((float4)(sw[min(c, last)]), x, -mean_run[c]);
-                m2_run[c] = fma(diff, diff, m2_run[c]);
-            }
-        }
-        float total = count + (float)run_rows;
-        FOR_EACH_GROUP {
-            float4 delta = mean_run[c] - out->mean[c];
-            out->mean[c] += delta * (count > 0.0f ? (float)run_rows / total : 1.0f); /* x / x may differ from 1 */
-            out->m2[c] += m2_run[c] + delta * delta * (count * (float)run_rows / total);
-        }
-        count = total;
-    }
-}
-
-/* Computes: mean p[b][0][g][j] and centred sum of squares p[b][1][g][j] of t_gj over block b.
- * Shapes: s n x G, h n x d, p blocks x 2 x G x d (WS_TWO_ROWS).
- * Launch: one work-item per block, GROUPS_PER_ITEM groups and VEC columns.
- * Order: as sum_moments. */
-__kernel void group_stats_blocks(__global float *p, long po, __global const float *s, long so, long sld,
-                                 __global const float *h, long ho, long hld, uint n, uint d, uint groups, uint blocks,
-                                 uint block_rows) {
-    uint vecs = CEIL_DIV(d, VEC), width = CEIL_DIV(groups, GROUPS_PER_ITEM) * vecs;
-    ulong i = get_global_id(0), b = row_of(i, width);
-    if (b >= blocks)
-        return;
-    uint place = (uint)(i - b * width), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
-         last = groups - 1 - g;
-    group_moments out;
-    sum_moments(&out, s + so + g, sld, last, h + ho, hld, j, d, (uint)b * block_rows,
-                (uint)min((ulong)n, (b + 1) * block_rows), n);
-    __global float *to = p + po + (long)((WS_TWO_ROWS(b, groups) + g) * d);
-    FOR_EACH_GROUP {
-        if (c <= last) {
-            store4(out.mean[c], to + (long)c * d, j, d);
-            store4(out.m2[c], to + (long)(groups + c) * d, j, d);
+            means[at] = here.mean;
+            squares[at] = here.m2;
         }
     }
 }
 
-/* Computes: mean and variance of t_gj, and running estimates as stats_combine (norm_blocks.cl), in one launch for few
- * rows.
- * Shapes: s n x G, h n x d, the others G x d.
- * Launch: one work-group per GROUPS_PER_ITEM groups and VEC columns; a work-item covers item_rows rows, then one
- * work-item per group merges the parts.
- * Memory: WS_GROUP_STATS per work-item.
- * Order: as sum_moments, then work-items ascending. */
-__kernel void group_stats_once(__global float *mean, long mo, __global float *var, long vo, __global float *rmean,
-                               long rmo, __global float *rvar, long rvo, uint running, __global const float *s, long so,
-                               long sld, __global const float *h, long ho, long hld, __global float *ws, long wso,
-                               uint n, uint d, uint groups, uint item_rows, float momentum) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(d, VEC);
-    uint place = (uint)get_group_id(0), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
-         last = groups - 1 - g;
-    long step = WS_GROUP_STATS(1);
-    __global float *parts = ws + wso + (long)place * size * step, *own = parts + (long)item * step;
-    uint begin = (uint)min((ulong)n, (ulong)item * item_rows), end = (uint)min((ulong)n, (ulong)begin + item_rows);
-    group_moments part;
-    sum_moments(&part, s + so + g, sld, last, h + ho, hld, j, d, begin, end, n);
-    FOR_EACH_GROUP {
-        vstore4(part.mean[c], 0, own + 2 * c * VEC);
-        vstore4(part.m2[c], 0, own + (2 * c + 1) * VEC);
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    uint used = (n + item_rows - 1) / item_rows;
-    for (uint c = item; c < GROUPS_PER_ITEM && c <= last; c += GROUPS_PER_ITEM == 1 ? 1 : size) {
-        __global const float *from = parts + (long)2 * c * VEC;
-        float4 base = vload4(0, from), shift = (float4)(0.0f), m2 = shift;
-#pragma unroll 1
-        for (uint i = 0; i < used; i++)
-            shift += (float)min(item_rows, n - i * item_rows) * (vload4(0, from + (long)i * step) - base);
-        float4 total_mean = base + shift / (float)n;
-#pragma unroll 1
-        for (uint i = 0; i < used; i++) {
-            float4 diff = vload4(0, from + (long)i * step) - total_mean;
-            m2 += vload4(0, from + (long)i * step + VEC) + (float)min(item_rows, n - i * item_rows) * diff * diff;
+/* Computes: mean and variance of t_gj from the blocks of group_stats_blocks, and running estimates r = (1 - momentum)
+ * r + momentum x, with the variance over n - 1.
+ * Shapes: mean, var, rmean, rvar G x d, p blocks x 2 x G x d_pad (WS_TWO_ROWS).
+ * Launch: one work-group per STATS_VECS float4 of a row of p; its items share STATS_RUNS runs of blocks.
+ * Memory: mean and centred sum of squares per run and float4.
+ * Order: blocks ascending in each run, then runs ascending; runs do not depend on the work-group. */
+__kernel void group_stats_combine(__global float *mean, __global float *var, __global float *rmean,
+                                  __global float *rvar, __global const float4 *p, group_combine_args a,
+                                  __local float4 *run_mean, __local float4 *run_m2) {
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), row_vecs = CEIL_DIV(a.d, VEC);
+    uint width = a.groups * row_vecs, first = (uint)get_group_id(0) * STATS_VECS;
+    uint run_blocks = CEIL_DIV(a.blocks, STATS_RUNS), runs = CEIL_DIV(a.blocks, run_blocks);
+    for (uint i = item; i < STATS_VECS * runs; i += size) {
+        uint run = i / STATS_VECS, at = min(first + i % STATS_VECS, width - 1), b = run * run_blocks;
+        uint end = min(b + run_blocks, a.blocks);
+        __global const float4 *m = p + WS_TWO_ROWS(b, width) + at;
+        moments sum = {m[0], m[width], (float)min(a.block_rows, a.n - b * a.block_rows)};
+        float4 base = sum.mean; /* a difference to it is rounded less */
+        sum.mean = (float4)(0.0f);
+#pragma nounroll
+        while (++b < end) {
+            m += 2 * width;
+            moments here = {m[0] - base, m[width], (float)min(a.block_rows, a.n - b * a.block_rows)};
+            merge_moments(&sum, &here);
         }
-        long to = (long)(g + c) * d;
-        store_stats(total_mean, m2, n, mean + mo + to, var + vo + to, rmean + rmo + to, rvar + rvo + to, running,
-                    momentum, j, d);
+        run_mean[i] = base + sum.mean;
+        run_m2[i] = sum.m2;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint v = item; v < STATS_VECS && first + v < width; v += size) {
+        float4 base = run_mean[v], shift = (float4)(0.0f), m2 = shift;
+        uint run_rows = run_blocks * a.block_rows;
+#pragma nounroll
+        for (uint run = 1; run < runs; run++)
+            shift += (float)min(run_rows, a.n - run * run_rows) * (run_mean[run * STATS_VECS + v] - base);
+        float4 total_mean = base + shift / (float)a.n;
+#pragma nounroll
+        for (uint run = 0; run < runs; run++) {
+            float4 diff = run_mean[run * STATS_VECS + v] - total_mean;
+            m2 += run_m2[run * STATS_VECS + v] + (float)min(run_rows, a.n - run * run_rows) * diff * diff;
+        }
+        uint g = (first + v) / row_vecs, j = VEC * (first + v - g * row_vecs), at = g * a.d;
+        store_stats(total_mean, m2, a.n, mean + a.mean.off + at, var + a.var.off + at, rmean + a.rmean.off + at,
+                    rvar + a.rvar.off + at, a.running, a.momentum, j, a.d);
     }
 }
 
 /* Computes: y = act(h (1 + lambda sum_g s_vg A_gj) + lambda b_j), A = gamma r, r = (var + eps)^-1/2, b_j = sum_g
- * (beta_gj - A_gj mean_gj).
- * Shapes: y and h n x d, s n x G, the others G x d; y may be h.
- * Launch: one work-group per block of block_rows rows, one work-item per TILE_ROWS rows and VEC columns.
- * Memory: WS_GROUP_APPLY per work-group.
+ * (beta_gj - A_gj mean_gj); with `assign` first s, as group_assign.
+ * Shapes: y and h n x d, s n x G, u G x d, c 1 x G, the others G x d; y may be h.
+ * Launch: one work-group per tile of tile_rows x tile_cols.
+ * Memory: a tile, the terms of b (GROUP_TILE_TERMS without padding) and b. Without `assign` the tile's h holds the sums
+ * between chunks of groups.
  * Order: groups ascending. */
-__kernel void group_apply(__global float *y, long yo, long yld, __global const float *h, long ho, long hld,
-                          __global const float *s, long so, long sld, __global const float *mean, long mo,
-                          __global const float *var, long vo, __global const float *gamma, long go,
-                          __global const float *beta, long bo, __global float *ws, long wso, uint n, uint d,
-                          uint groups, uint block_rows, float eps, float lambda, act_args act) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    uint vecs = CEIL_DIV(d, VEC), d_pad = vecs * VEC;
-    ulong block = get_group_id(0), begin = block * block_rows;
-    __global float *coef = ws + wso + (long)WS_GROUP_APPLY(block, groups, d_pad), *bias = coef + (long)groups * d_pad;
-    for (uint i = item; i < groups * vecs; i += size) {
-        uint g = i / vecs, j = VEC * (i - g * vecs);
-        long at = (long)g * d;
-        vstore4(load4(gamma + go + at, j, d) * inv_std(load4(var + vo + at, j, d), eps), 0, coef + (long)g * d_pad + j);
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    for (uint i = item; i < vecs; i += size) {
-        uint j = VEC * i;
-        float4 sum = (float4)(0.0f);
-        for (uint g = 0; g < groups; g++)
-            sum += load4(beta + bo + (long)g * d, j, d) -
-                   vload4(0, coef + (long)g * d_pad + j) * load4(mean + mo + (long)g * d, j, d);
-        vstore4(lambda * sum, 0, bias + j);
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    ulong end = min((ulong)n, begin + block_rows), tiles = CEIL_DIV(end - begin, TILE_ROWS) * vecs;
-    for (ulong i = item; i < tiles; i += size) {
-        ulong down = row_of(i, vecs), v = begin + TILE_ROWS * down;
-        uint j = VEC * (uint)(i - down * vecs), rows = (uint)min((ulong)TILE_ROWS, end - v);
-        __global const float *a0 = s + so + (long)v * sld, *a1 = a0 + (rows > 1 ? sld : 0),
-                             *a2 = a0 + (rows > 2 ? 2 * sld : 0), *a3 = a0 + (rows > 3 ? 3 * sld : 0), *row = coef + j;
-        float4 c0 = (float4)(0.0f), c1 = c0, c2 = c0, c3 = c0;
-        ACCUMULATE_TILE(groups, 1, d_pad, vload4(0, row))
-        for (uint r = 0; r < rows; r++, v++) {
-            float4 x = load4(h + ho + (long)v * hld, j, d);
-            store4(act4(x + fma(lambda * x, TILE_ROW(r), vload4(0, bias + j)), v * d + j, act), y + yo + (long)v * yld,
-                   j, d);
+__kernel void group_apply(__global float *y, __global float *s, __global const float *h, __global const float *mean,
+                          __global const float *var, __global const float *gamma, __global const float *beta,
+                          __global const float *u, __global const float *c, group_apply_args a, __local float4 *tile_h,
+                          __local float4 *terms, __local float *tile_s, __local float4 *b_terms,
+                          __local float4 *b_sum) {
+    group_assign_args in = a.in;
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), col_tiles = CEIL_DIV(in.d, in.tile_cols);
+    uint tile = (uint)get_group_id(0) / col_tiles, j0 = ((uint)get_group_id(0) - tile * col_tiles) * in.tile_cols;
+    uint vecs = tile_vecs(&in, j0);
+    group_tile t;
+    place_tile(&t, tile_h, terms, tile_s, tile, &in);
+    if (a.assign)
+        assign_tile(&t, &in, s, h, u, c);
+    for (uint g0 = 0; g0 < in.groups; g0 += GROUP_CHUNK) {
+        uint count = min((uint)GROUP_CHUNK, in.groups - g0);
+        bool last = g0 + count == in.groups;
+        barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
+        if (!a.assign)
+            load_s(&t, &in, s, g0, count);
+        for (uint i = item; i < count * vecs; i += size) {
+            uint g = i / vecs, v = i - g * vecs, j = j0 + VEC * v, at = (g0 + g) * in.d;
+            float4 slope = load_row4(gamma + a.gamma.off + at, j, in.d, a.gamma.aligned) *
+                           inv_std(load_row4(var + a.var.off + at, j, in.d, a.var.aligned), a.eps);
+            t.terms[g * t.ld + v] = slope;
+            b_terms[i] = load_row4(beta + a.beta.off + at, j, in.d, a.beta.aligned) -
+                         slope * load_row4(mean + a.mean.off + at, j, in.d, a.mean.aligned);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint v = item; v < vecs; v += size) {
+            float4 sum = g0 ? b_sum[v] : (float4)(0.0f);
+            for (uint g = 0; g < count; g++)
+                sum += b_terms[g * vecs + v];
+            b_sum[v] = last ? a.lambda * sum : sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = item; i < t.rows * vecs; i += size) {
+            uint r = i / vecs, v = i - r * vecs, j = j0 + VEC * v, row = t.first + r;
+            __local float4 *own = t.h + r * t.ld + v;
+            float4 sum = g0 ? *own : (float4)(0.0f);
+            for (uint g = 0; g < count; g++)
+                sum = fma((float4)(t.s[g * t.s_ld + r]), t.terms[g * t.ld + v], sum);
+            if (!last) {
+                *own = sum;
+                continue;
+            }
+            float4 x = a.assign ? *own : load_row4(h + in.h.off + row * in.h.ld, j, in.d, in.h.aligned);
+            store_row4(act4(x + fma(a.lambda * x, sum, b_sum[v]), (ulong)row * in.d + j, a.act),
+                       y + a.y.off + row * a.y.ld, j, in.d, a.y.aligned);
         }
     }
 }

@@ -95,6 +95,7 @@ static int64_t max_launches(be_op op) {
     switch (op) {
     case BE_OP_gat_backward_scores:
     case BE_OP_pair_fold_sparse:
+    case BE_OP_group_stats:
         return 3;
     case BE_OP_gemm:
     case BE_OP_norm_sums:
@@ -102,7 +103,7 @@ static int64_t max_launches(be_op op) {
     case BE_OP_col_stats:
     case BE_OP_pair_apply:
     case BE_OP_pair_backward:
-    case BE_OP_group_stats:
+    case BE_OP_group_apply:
     case BE_OP_group_backward_sums:
     case BE_OP_group_backward_rows:
     case BE_OP_softmax_xent:

@@ -247,19 +247,20 @@ typedef struct be_group_assign_args {
 } be_group_assign_args;
 
 /* mean_gj, var_gj of t over the n rows, biased, centred by blocks; G x d, rows
- * contiguous (ld = d). rmean, rvar as in col_stats. */
+ * contiguous (ld = d). rmean, rvar as in col_stats.
+ * u [optional]: s is an output too, computed first as by group_assign with u and c. */
 typedef struct be_group_stats_args {
     be_mat mean, var, rmean, rvar;
-    be_mat s, h;
+    be_mat s, h, u, c;
     float momentum;
 } be_group_stats_args;
 
 /* With r = (var + eps)^-1/2, A = gamma r, b_j = sum_g (beta_gj - A_gj mean_gj):
  *   y = act(H (1 + lambda S A) + lambda b).
- * mean, var, gamma, beta G x d. y may be h. */
+ * mean, var, gamma, beta G x d. y may be h. u [optional]: s is an output too, as in group_stats. */
 typedef struct be_group_apply_args {
     be_mat y;
-    be_mat h, s, mean, var, gamma, beta;
+    be_mat h, s, u, c, mean, var, gamma, beta;
     float eps, lambda;
     be_act act;
 } be_group_apply_args;

@@ -105,11 +105,21 @@ fathom_status be_validate_group_assign(const be_device *dev, const be_group_assi
     END;
 }
 
+/* u and c of an operation that computes s first. */
+static void assigning(validation *ctx, be_mat s, be_mat h, be_mat u, be_mat c) {
+    if (!u.buf)
+        return;
+    validate_packed(ctx, "u", u, s.cols, h.cols);
+    validate_mat_optional(ctx, "c", c, 1, s.cols);
+    validate_output(ctx, "s", s, NULL);
+}
+
 fathom_status be_validate_group_stats(const be_device *dev, const be_group_stats_args *a) {
     BEGIN("group_stats");
     validate_mat(&ctx, "h", a->h, 0, 0);
     validate_mat(&ctx, "s", a->s, a->h.rows, 0);
     stats(&ctx, a->mean, a->var, a->rmean, a->rvar, a->s.cols, a->h.cols, a->momentum);
+    assigning(&ctx, a->s, a->h, a->u, a->c);
     validate_output(&ctx, "mean", a->mean, NULL);
     validate_output(&ctx, "var", a->var, NULL);
     validate_output(&ctx, "rmean", a->rmean, NULL);
@@ -126,6 +136,7 @@ fathom_status be_validate_group_apply(const be_device *dev, const be_group_apply
     validate_packed(&ctx, "var", a->var, a->s.cols, a->h.cols);
     validate_packed(&ctx, "gamma", a->gamma, a->s.cols, a->h.cols);
     validate_packed(&ctx, "beta", a->beta, a->s.cols, a->h.cols);
+    assigning(&ctx, a->s, a->h, a->u, a->c);
     validate_drop(&ctx, &a->act.drop, a->h.rows, a->h.cols);
     validate_output(&ctx, "y", a->y, "h");
     END;

@@ -71,9 +71,7 @@ static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat 
     const layer *state = l->state;
     const nn_stats *stats = &state->saved;
     be_mat assign = nn_resize(assignment(l, training), z.rows, l->config->groups);
-    /* S = softmax(Z U' + c) */
-    TRY(be_group_assign(l->dev, &(be_group_assign_args){.s = assign, .h = z, .u = state->u, .c = state->c}));
-    /* mu_gj, var_gj of S_vg Z_vj over v; running = (1 - momentum) running + momentum now */
+    /* S = softmax(Z U' + c), then mu_gj, var_gj of S_vg Z_vj over v; running = (1 - momentum) running + momentum now */
     if (training)
         TRY(be_group_stats(l->dev, &(be_group_stats_args){.mean = stats->mean,
                                                           .var = stats->var,
@@ -81,11 +79,15 @@ static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat 
                                                           .rvar = state->rvar,
                                                           .s = assign,
                                                           .h = z,
+                                                          .u = state->u,
+                                                          .c = state->c,
                                                           .momentum = (float)l->config->momentum}));
-    /* H = act(Z (1 + lambda S A) + lambda b) */
+    /* H = act(Z (1 + lambda S A) + lambda b); in evaluation S first */
     return be_group_apply(l->dev, &(be_group_apply_args){.y = h,
                                                          .h = z,
                                                          .s = assign,
+                                                         .u = training ? (be_mat){0} : state->u,
+                                                         .c = training ? (be_mat){0} : state->c,
                                                          .mean = training ? stats->mean : state->rmean,
                                                          .var = training ? stats->var : state->rvar,
                                                          .gamma = state->gamma,

@@ -1,6 +1,7 @@
 /* build_group.c - cases of differentiable group normalisation. d is the width, k the number of groups. Assignments,
  * statistics and sums that an operation reads come from the oracle, rounded to float, as in a model. */
 #include <math.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "selftest/job.h"
@@ -23,6 +24,28 @@ static void shape_inputs(tensor *h, tensor *s, const op_case *c) {
         for (int64_t g = 0; g < s->cols; g++)
             row[g] = f32(row[g] / sum);
     }
+}
+
+/* With kind 1 an operation computes s first, from u of size b and c. Added last: the values of a tensor depend on its
+ * number. */
+typedef struct assign_inputs {
+    tensor *u, *c;
+} assign_inputs;
+
+static assign_inputs add_assign_inputs(case_job *job, const op_case *c) {
+    if (c->kind != 1)
+        return (assign_inputs){0};
+    return (assign_inputs){.u = packed(in(job, "u", c->k, c->d)),
+                           .c = c->flags & CASE_BARE ? NULL : in(job, "c", 1, c->k)};
+}
+
+static void assign_or_shape(tensor *h, tensor *s, const assign_inputs *a, const op_case *c) {
+    shape_inputs(h, s, c);
+    if (!a->u)
+        return;
+    shift_scale(a->u, 0, (double)c->b);
+    ref_group_assign(s->want, h->v, a->u->v, values(a->c), c->n, c->d, c->k);
+    memcpy(s->v, s->want, (size_t)(c->n * c->k) * sizeof *s->v);
 }
 
 /* A single row has variance 0 (kept with CASE_CONSTANT); otherwise its variance is drawn: with the exact one every
@@ -55,9 +78,10 @@ fathom_status build_group_assign(case_job *job, const op_case *c) {
 fathom_status build_group_stats(case_job *job, const op_case *c) {
     bool bare = c->flags & CASE_BARE;
     tensor *mean = packed(out(job, "mean", c->k, c->d)), *var = packed(out(job, "var", c->k, c->d));
-    tensor *s = in(job, "s", c->n, c->k), *h = in(job, "h", c->n, c->d);
+    tensor *s = c->kind == 1 ? out(job, "s", c->n, c->k) : in(job, "s", c->n, c->k), *h = in(job, "h", c->n, c->d);
     tensor *rmean = bare ? NULL : packed(acc(job, "rmean", c->k, c->d));
     tensor *rvar = bare ? NULL : packed(acc(job, "rvar", c->k, c->d));
+    assign_inputs assign = add_assign_inputs(job, c);
     TRY(job->status);
     if (rvar)
         uniform(rvar, 0.5, 2);
@@ -65,7 +89,7 @@ fathom_status build_group_stats(case_job *job, const op_case *c) {
         mean->error_scale = 1.0 / c->k;
     if (c->flags & CASE_OFFSET && rmean)
         rmean->error_scale = 1.0 / c->k;
-    shape_inputs(h, s, c);
+    assign_or_shape(h, s, &assign, c);
     ref_group_stats(mean->want, var->want, wanted(rmean), wanted(rvar), s->v, h->v, (double)MOMENTUM, c->n, c->d, c->k);
     TRY(job_upload(job));
     job->args.group_stats = (be_group_stats_args){.mean = mat(mean),
@@ -74,18 +98,22 @@ fathom_status build_group_stats(case_job *job, const op_case *c) {
                                                   .rvar = mat(rvar),
                                                   .s = mat(s),
                                                   .h = mat(h),
+                                                  .u = mat(assign.u),
+                                                  .c = mat(assign.c),
                                                   .momentum = MOMENTUM};
     return FATHOM_OK;
 }
 
 fathom_status build_group_apply(case_job *job, const op_case *c) {
-    tensor *y = out(job, "y", c->n, c->d), *h = in(job, "h", c->n, c->d), *s = in(job, "s", c->n, c->k);
+    tensor *y = out(job, "y", c->n, c->d), *h = in(job, "h", c->n, c->d);
+    tensor *s = c->kind == 1 ? out(job, "s", c->n, c->k) : in(job, "s", c->n, c->k);
     tensor *mean = packed(in(job, "mean", c->k, c->d)), *var = packed(in(job, "var", c->k, c->d));
     tensor *gamma = packed(in(job, "gamma", c->k, c->d)), *beta = packed(in(job, "beta", c->k, c->d));
+    assign_inputs assign = add_assign_inputs(job, c);
     be_act act = case_act(c);
     TRY(job->status);
     y->exact_zeros = c->rate > 0.0f && !c->relu;
-    shape_inputs(h, s, c);
+    assign_or_shape(h, s, &assign, c);
     statistics(mean, var, s, h, c);
     if (c->flags & CASE_ALIAS)
         alias(y, h);
@@ -98,6 +126,8 @@ fathom_status build_group_apply(case_job *job, const op_case *c) {
     TRY(job_upload(job));
     job->args.group_apply = (be_group_apply_args){.y = mat(y),
                                                   .h = mat(h),
+                                                  .u = mat(assign.u),
+                                                  .c = mat(assign.c),
                                                   .s = mat(s),
                                                   .mean = mat(mean),
                                                   .var = mat(var),

@@ -162,8 +162,21 @@ static void profile(void *opaque, be_op op, be_op_time *time) {
     *time = (be_op_time){state->seconds[op], state->calls[op], state->calls[op]};
 }
 
+/* An operation that computes the assignment to groups first is two tasks. */
+static fathom_status enqueue_assign(cpu_state *state, be_op op, const void *args) {
+    const be_group_stats_args *stats = args;
+    const be_group_apply_args *apply = args;
+    be_group_assign_args a = {0};
+    if (op == BE_OP_group_stats)
+        a = (be_group_assign_args){.s = stats->s, .h = stats->h, .u = stats->u, .c = stats->c};
+    else if (op == BE_OP_group_apply)
+        a = (be_group_assign_args){.s = apply->s, .h = apply->h, .u = apply->u, .c = apply->c};
+    return a.u.buf ? cpu_enqueue(state, BE_OP_group_assign, &a, sizeof a) : FATHOM_OK;
+}
+
 #define X(op)                                                                \
     static fathom_status run_##op(void *state, const be_##op##_args *args) { \
+        TRY(enqueue_assign(state, BE_OP_##op, args));                        \
         return cpu_enqueue(state, BE_OP_##op, args, sizeof *args);           \
     }
 BE_OPERATIONS(X)

@@ -45,7 +45,7 @@
     K(norm_batch, pair_backward)                \
     K(norm_group, group_assign)                 \
     K(norm_group, group_stats_blocks)           \
-    K(norm_group, group_stats_once)             \
+    K(norm_group, group_stats_combine)          \
     K(norm_group, group_apply)                  \
     K(norm_group_backward, group_sums_blocks)   \
     K(norm_group_backward, group_sums_once)     \

@@ -1,131 +1,118 @@
-/* ocl_norm_group.c - differentiable group normalisation: launches of cl/norm_group.cl and
- * cl/norm_group_backward.cl. */
+/* ocl_norm_group.c - differentiable group normalisation, forward: launches of cl/norm_group.cl. */
 #include "backend/opencl/ocl.h"
 
-/* One work-group per block. */
-static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blocks) {
-    return blocks.count * (int64_t)dev->group_size[kernel];
+/* How n x d is cut into tiles, one work-group each (args.h). */
+typedef struct tiling {
+    int64_t rows, cols;           /* of a tile */
+    int64_t row_tiles, col_tiles; /* number */
+    int64_t groups;               /* of a tile */
+} tiling;
+
+#define MIN_WORK_GROUPS 112 /* four per core of a card with 28 cores */
+#define MAX_LOCAL_FLOATS 4096
+#define MAX_TILE_ROWS 64 /* bounds the rounding error of the sums of a tile */
+#define MIN_TILE_ROWS 16
+
+/* Local memory of a tile: h, terms of each group, s; in group_apply also those of b. */
+static int64_t tile_floats(const tiling *t) {
+    return 4 * (GROUP_TILE_H(t->rows, t->cols) + 2 * GROUP_TILE_TERMS(t->groups, t->cols)) +
+           GROUP_TILE_S(t->groups, t->rows);
+}
+
+/* Large tiles load u and coefficients less often, but need enough work-groups: `split` says that the tiles of the
+ * columns have work-groups of their own. */
+static tiling choose_tiles(int64_t n, int64_t d, int64_t groups, bool split) {
+    tiling t = {.rows = MAX_TILE_ROWS,
+                .cols = d <= GROUP_MAX_COLS ? PADDED(d, VEC) : GROUP_TILE_COLS,
+                .groups = groups < GROUP_CHUNK ? groups : GROUP_CHUNK};
+    t.col_tiles = CEIL_DIV(d, t.cols);
+    while (t.rows > MIN_TILE_ROWS &&
+           (CEIL_DIV(n, t.rows) * (split ? t.col_tiles : 1) < MIN_WORK_GROUPS || tile_floats(&t) > MAX_LOCAL_FLOATS))
+        t.rows /= 2;
+    t.row_tiles = CEIL_DIV(n, t.rows);
+    return t;
+}
+
+/* Whether one launch computes the assignment and what follows. */
+static bool assigns(be_mat u, int64_t d, int64_t groups) {
+    return u.buf && d <= GROUP_MAX_COLS && groups <= GROUP_CHUNK;
+}
+
+static group_assign_args assign_args(const tiling *t, be_mat s, be_mat h, be_mat u, be_mat c) {
+    return (group_assign_args){.s = ocl_mat(s),
+                               .h = ocl_mat(h),
+                               .u = ocl_mat(u),
+                               .c = ocl_mat(c),
+                               .has_c = c.buf != NULL,
+                               .n = (u32)h.rows,
+                               .d = (u32)h.cols,
+                               .groups = (u32)s.cols,
+                               .tile_rows = (u32)t->rows,
+                               .tile_cols = (u32)t->cols};
+}
+
+#define LOCAL_H(t) ocl_local((size_t)GROUP_TILE_H((t).rows, (t).cols) * sizeof(cl_float4))
+#define LOCAL_TERMS(t) ocl_local((size_t)GROUP_TILE_TERMS((t).groups, (t).cols) * sizeof(cl_float4))
+#define LOCAL_S(t) ocl_local((size_t)GROUP_TILE_S((t).groups, (t).rows) * sizeof(cl_float))
+
+static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, int64_t work_groups) {
+    return work_groups * (int64_t)dev->group_size[kernel];
 }
 
 /* s = softmax(h u' + 1 c') over groups. */
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, workspace = WS_GROUP_ASSIGN(1, d);
-    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
+    tiling t = choose_tiles(a->h.rows, a->h.cols, a->s.cols, false);
+    group_assign_args args = assign_args(&t, a->s, a->h, a->u, a->c);
     TRY(ocl_require(dev, K_group_assign));
-    TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
-    return OCL_RUN(dev, K_group_assign, group_items(dev, K_group_assign, blocks), MAT(a->s), MAT(a->h), VECTOR(a->u),
-                   VECTOR(a->c), U32(a->c.buf != NULL), SCRATCH(dev, 0), U32(n), U32(d), U32(a->s.cols),
-                   U32(blocks.rows));
+    return OCL_RUN(dev, K_group_assign, group_items(dev, K_group_assign, t.row_tiles), BUF(a->s), BUF(a->h), BUF(a->u),
+                   BUF(a->c), (ocl_arg){sizeof args, OCL_STRUCT, {.structure = &args}}, LOCAL_H(t), LOCAL_TERMS(t),
+                   LOCAL_S(t));
 }
 
-/* A sum over few rows takes one launch: a work-group per sum, at most ONE_LAUNCH_MAX_ROWS rows per work-item. More rows
- * are split into blocks, which also bounds the rounding error of a mean that is updated run by run. */
-#define ONE_LAUNCH_MAX_ROWS 128
-#define ONE_LAUNCH_MAX_PARTS 256 /* work-items that have rows: bounds the rounding error of adding their parts */
-
-static int64_t rows_per_item(int64_t n, int64_t size) {
-    int64_t parts = size < ONE_LAUNCH_MAX_PARTS ? size : ONE_LAUNCH_MAX_PARTS;
-    return CEIL_DIV(n, parts);
-}
-
-/* Work-items per block of rows: one per GROUPS_PER_ITEM groups and vec columns. */
-static int64_t sum_items(int64_t groups, int64_t d) { return CEIL_DIV(groups, GROUPS_PER_ITEM) * ocl_vecs(d); }
-
-static bool fits_one_launch(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
-    return rows_per_item(n, (int64_t)dev->group_size[kernel]) <= ONE_LAUNCH_MAX_ROWS;
-}
-
-static fathom_status stats_once(ocl_device *dev, const be_group_stats_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(groups, d);
-    int64_t size = (int64_t)dev->group_size[K_group_stats_once];
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_STATS(items * size))));
-    return OCL_RUN(dev, K_group_stats_once, items * size, VECTOR(a->mean), VECTOR(a->var), VECTOR(a->rmean),
-                   VECTOR(a->rvar), U32(a->rmean.buf != NULL), MAT(a->s), MAT(a->h), SCRATCH(dev, 0), U32(n), U32(d),
-                   U32(groups), U32(rows_per_item(n, size)), F32(a->momentum));
-}
+#define MAX_STATS_BLOCKS (128 * STATS_RUNS) /* 128 blocks, two loads each, per item of group_stats_combine */
 
 /* mean_gj, var_gj of t_vgj = s_vg h_vj over v; running estimates. */
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * d;
-    TRY(ocl_require(dev, K_group_stats_once));
-    int64_t items = sum_items(groups, d);
-    if (fits_one_launch(dev, K_group_stats_once, n))
-        return stats_once(dev, a);
-    ocl_blocks blocks = ocl_split(n, WS_TWO_ROWS(1, width));
-    TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, width))));
-    TRY(OCL_RUN(dev, K_group_stats_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->s), MAT(a->h), U32(n), U32(d),
-                U32(groups), U32(blocks.count), U32(blocks.rows)));
-    ocl_stats stats = {a->mean, a->var, a->rmean, a->rvar, a->momentum};
-    blocks_args p = {.stride = (u32)WS_TWO_ROWS(1, width),
-                     .second = (u32)width,
-                     .readable = (u32)width,
-                     .aligned = width % VEC == 0,
-                     .count = (u32)blocks.count};
-    return ocl_combine_stats(dev, &stats, p, n, blocks);
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = groups * PADDED(d, VEC);
+    bool assign = assigns(a->u, d, groups);
+    if (a->u.buf && !assign)
+        TRY(ocl_group_assign(dev, &(be_group_assign_args){.s = a->s, .h = a->h, .u = a->u, .c = a->c}));
+    tiling t = choose_tiles(n, d, groups, true);
+    int64_t max_blocks = OCL_MAX_PARTIAL_FLOATS / WS_TWO_ROWS(1, width);
+    max_blocks = max_blocks < 1 ? 1 : max_blocks > MAX_STATS_BLOCKS ? MAX_STATS_BLOCKS : max_blocks;
+    int64_t block_tiles = CEIL_DIV(t.row_tiles, max_blocks), blocks = CEIL_DIV(t.row_tiles, block_tiles);
+    TRY(ocl_require(dev, K_group_stats_blocks));
+    TRY(ocl_require(dev, K_group_stats_combine));
+    TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks, width))));
+    int64_t work_groups = blocks * t.col_tiles * CEIL_DIV(groups, GROUP_CHUNK);
+    TRY(OCL_RUN(dev, K_group_stats_blocks, group_items(dev, K_group_stats_blocks, work_groups), SCRATCH_BUF(dev),
+                BUF(a->s), BUF(a->h), BUF(a->u), BUF(a->c),
+                ARGS(group_stats_args, .in = assign_args(&t, a->s, a->h, a->u, a->c), .assign = assign,
+                     .block_tiles = (u32)block_tiles),
+                LOCAL_H(t), LOCAL_TERMS(t), LOCAL_S(t)));
+    size_t runs_bytes = STATS_RUNS * STATS_VECS * sizeof(cl_float4);
+    return OCL_RUN(
+        dev, K_group_stats_combine, group_items(dev, K_group_stats_combine, CEIL_DIV(width / VEC, STATS_VECS)),
+        BUF(a->mean), BUF(a->var), BUF(a->rmean), BUF(a->rvar), SCRATCH_BUF(dev),
+        ARGS(group_combine_args, .mean = ocl_mat(a->mean), .var = ocl_mat(a->var), .rmean = ocl_mat(a->rmean),
+             .rvar = ocl_mat(a->rvar), .running = a->rmean.buf != NULL, .n = (u32)n, .d = (u32)d, .groups = (u32)groups,
+             .blocks = (u32)blocks, .block_rows = (u32)(block_tiles * t.rows), .momentum = a->momentum),
+        ocl_local(runs_bytes), ocl_local(runs_bytes));
 }
 
 /* y = act(h + lambda sum_g (gamma_g (t_g - mean_g) r_g + beta_g)). */
 fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, workspace = WS_GROUP_APPLY(1, groups, PADDED(d, VEC));
-    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
-    TRY(ocl_require(dev, K_group_apply));
-    TRY(ocl_scratch(dev, be_floats(blocks.count * workspace)));
-    return OCL_RUN(dev, K_group_apply, group_items(dev, K_group_apply, blocks), MAT(a->y), MAT(a->h), MAT(a->s),
-                   VECTOR(a->mean), VECTOR(a->var), VECTOR(a->gamma), VECTOR(a->beta), SCRATCH(dev, 0), U32(n), U32(d),
-                   U32(groups), U32(blocks.rows), F32(a->eps), F32(a->lambda), ACT(a->act));
-}
-
-/* Output of the activation that follows the norm, whether there is one, and its scale; else any matrix of that shape.
- */
-#define ACT_OUTPUT(a) MAT((a)->y.buf ? (a)->y : (a)->go), U32((a)->y.buf != NULL), F32((a)->y.buf ? (a)->scale : 1.0f)
-
-static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(groups, d);
-    int64_t size = (int64_t)dev->group_size[K_group_sums_once];
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(items * size))));
-    return OCL_RUN(dev, K_group_sums_once, items * size, VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
-                   VECTOR(a->gbeta), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
-                   SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(rows_per_item(n, size)), F32(a->eps),
-                   F32(a->lambda));
-}
-
-/* q_gj = lambda sum_v go_vj (t_vgj - mean_gj), db_j = lambda sum_v go_vj; ggamma += r q, gbeta += db. */
-fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = WS_GROUP_SUMS_BLOCKS(1, groups, d);
-    TRY(ocl_require(dev, K_group_sums_once));
-    int64_t items = sum_items(groups, d);
-    if (fits_one_launch(dev, K_group_sums_once, n))
-        return sums_once(dev, a);
-    ocl_blocks blocks = ocl_split(n, width);
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS_BLOCKS(blocks.count, groups, d))));
-    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->go), ACT_OUTPUT(a), MAT(a->h),
-                MAT(a->s), VECTOR(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_vecs(d), VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
-                   VECTOR(a->gbeta), VECTOR(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count),
-                   F32(a->eps), F32(a->lambda));
-}
-
-/* Work-items that share a row: a power of two, at most the work-group. */
-static int64_t items_per_row(const ocl_device *dev, int64_t d) {
-    int64_t items = 1, max_items = (int64_t)dev->group_size[K_group_backward_rows];
-    while (items < max_items && items < ocl_vecs(d))
-        items *= 2;
-    return items;
-}
-
-/* gz = softmax backward of ds, gh = go + s dt + gz u (head of the kernel); gc += sum_v gz_v.
- * Scratch: the workspaces of the work-groups, then the sum of gz of each, G floats. */
-fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
-    TRY(ocl_require(dev, K_group_backward_rows));
-    int64_t size = (int64_t)dev->group_size[K_group_backward_rows];
-    int64_t workspace = WS_GROUP_BACKWARD_ROWS(1, groups, d, PADDED(d, VEC), PADDED(groups, VEC), size);
-    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
-    int64_t sums = blocks.count * workspace;
-    TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
-    TRY(OCL_RUN(dev, K_group_backward_rows, group_items(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),
-                SCRATCH(dev, sums), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
-                VECTOR(a->gamma), VECTOR(a->u), VECTOR(a->db), VECTOR(a->q), SCRATCH(dev, 0), U32(n), U32(d),
-                U32(groups), U32(blocks.rows), U32(items_per_row(dev, d)), F32(a->eps), F32(a->lambda)));
-    return a->gc.buf ? ocl_combine_blocks(dev, a->gc, (be_mat){0}, sums, groups, blocks, true) : FATHOM_OK;
+    bool assign = assigns(a->u, d, groups);
+    if (a->u.buf && !assign)
+        TRY(ocl_group_assign(dev, &(be_group_assign_args){.s = a->s, .h = a->h, .u = a->u, .c = a->c}));
+    tiling t = choose_tiles(n, d, groups, true);
+    TRY(ocl_require(dev, K_group_apply));
+    return OCL_RUN(
+        dev, K_group_apply, group_items(dev, K_group_apply, t.row_tiles * t.col_tiles), BUF(a->y), BUF(a->s), BUF(a->h),
+        BUF(a->mean), BUF(a->var), BUF(a->gamma), BUF(a->beta), BUF(a->u), BUF(a->c),
+        ARGS(group_apply_args, .in = assign_args(&t, a->s, a->h, a->u, a->c), .y = ocl_mat(a->y),
+             .mean = ocl_mat(a->mean), .var = ocl_mat(a->var), .gamma = ocl_mat(a->gamma), .beta = ocl_mat(a->beta),
+             .assign = assign, .eps = a->eps, .lambda = a->lambda, .act = ocl_act_args(a->act)),
+        LOCAL_H(t), LOCAL_TERMS(t), LOCAL_S(t), LOCAL_TERMS(t), ocl_local((size_t)t.cols * sizeof(cl_float)));
 }
