@@ -88,6 +88,52 @@ typedef struct adam_args {
     float lr, beta1, beta2, eps, decay, correct1, correct2;
 } adam_args;
 
+/* ---- norm_group_backward.cl ---- */
+
+#define GROUP_COLS 32   /* columns of a tile of group_sums, and of the first pass of group_backward_rows, where */
+#define GROUP_LANES 4   /* work-items share a row; */
+#define GROUP_U_COLS 64 /* columns of its second pass */
+#define COMBINE_RUNS 32 /* runs of blocks that a combine kernel adds up side by side */
+#define COMBINE_VECS 2  /* vectors of VEC columns that a work-group of it computes: a 32-byte sector */
+
+/* Output of the activation that follows the norm. */
+typedef struct act_output {
+    mat_args mat;
+    u32 has;
+    float scale;
+} act_output;
+
+typedef struct group_sums_args {
+    mat_args go, h, s, mean;
+    act_output y;
+    u32 n, d, groups, chunk, tile_rows, block_rows;
+} group_sums_args;
+
+typedef struct group_sums_combine_args {
+    mat_args db, q, ggamma, gbeta, var;
+    u32 d, groups, blocks;
+    float eps, lambda;
+} group_sums_combine_args;
+
+typedef struct group_rows_args {
+    mat_args gh, gz, part, go, h, s, mean, var, gamma, u, db, q;
+    act_output y;
+    u32 has_gu, n, d, groups, chunk, tile_rows, block_rows;
+    float eps, lambda;
+} group_rows_args;
+
+typedef struct group_rows_combine_args {
+    mat_args gu, gc;
+    u32 has_gu, d, groups, blocks;
+} group_rows_combine_args;
+
+/* Floats of local memory. */
+#define LOCAL_GROUP_SUMS(tile_rows, chunk) ((tile_rows) * (2 * GROUP_COLS + (chunk)))
+#define LOCAL_GROUP_COEFS(tile_rows, chunk) ((chunk) * (3 * GROUP_COLS + GROUP_LANES * (tile_rows)))
+#define LOCAL_GROUP_U(tile_rows, chunk) (GROUP_U_COLS * ((chunk) + (tile_rows)))
+#define LOCAL_GROUP_ROWS(tile_rows, chunk, work) ((tile_rows) * (2 * (chunk) + 1) + (work))
+#define LOCAL_COMBINE (COMBINE_RUNS * COMBINE_VECS * VEC)
+
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
@@ -111,15 +157,10 @@ typedef struct adam_args {
 #define WS_GROUP_STATS(count) (2 * (count)*GROUPS_PER_ITEM * VEC)
 /* Per work-group of group_apply: A, G x d_pad; b, d_pad. */
 #define WS_GROUP_APPLY(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
-/* Per work-item of group_sums_once: q of each of its groups, then db, vec each. */
-#define WS_GROUP_SUMS(count) ((count) * (GROUPS_PER_ITEM + 1) * VEC)
-/* Per block of group_sums_blocks: q, G x d; db, d. */
-#define WS_GROUP_SUMS_BLOCKS(count, groups, d) ((count) * ((groups) + 1) * (d))
-/* Per work-group of `size` work-items of group_backward_rows: A, E, mean, u of each group, 4 G x d_pad; db / n, d_pad;
- * then on GPUs ds (later gz) and s per work-item, 2 size x G_pad, and the sum of gz, G_pad; on CPUs A, E, mean
- * transposed, 3 d x G_pad, and the sum of gz per work-item, size x G_pad. groups, d and size have 64 bits. */
-#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size) \
-    ((count) * ((4 * (groups) + 1) * (d_pad) + (2 * (size) + 1) * (groups_pad)))
+/* Per block of group_sums: q, G x d_pad; db, d_pad. */
+#define WS_GROUP_SUMS(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
+/* Per block of group_backward_rows: gu, G x d_pad; gc, G_pad. */
+#define WS_GROUP_ROWS(count, groups, d_pad) ((count) * ((groups) * (d_pad) + PADDED(groups, VEC)))
 
 /* ---- statistics ---- */
 

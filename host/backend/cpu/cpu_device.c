@@ -157,9 +157,19 @@ static void profile(void *opaque, be_op op, be_op_time *time) {
     *time = (be_op_time){state->seconds[op], state->calls[op], state->calls[op]};
 }
 
+/* gu += gz' h of group_backward_rows is a product of its own here. */
+static fathom_status enqueue(cpu_state *state, be_op op, const void *args, size_t bytes) {
+    const be_group_backward_rows_args *a = args;
+    TRY(cpu_enqueue(state, op, args, bytes));
+    if (op != BE_OP_group_backward_rows || !a->gu.buf)
+        return FATHOM_OK;
+    const be_gemm_args product = {.c = a->gu, .a = a->gz, .b = a->h, .ta = true, .alpha = 1.0f, .beta = 1.0f};
+    return cpu_enqueue(state, BE_OP_gemm, &product, sizeof product);
+}
+
 #define X(op)                                                                \
     static fathom_status run_##op(void *state, const be_##op##_args *args) { \
-        return cpu_enqueue(state, BE_OP_##op, args, sizeof *args);           \
+        return enqueue(state, BE_OP_##op, args, sizeof *args);               \
     }
 BE_OPERATIONS(X)
 #undef X
