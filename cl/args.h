@@ -119,6 +119,7 @@ typedef struct group_rows_args {
     mat_args gh, gz, part, go, h, s, mean, var, gamma, u, db, q;
     act_output y;
     u32 has_gu, n, d, groups, chunk, tile_rows, block_rows;
+    u32 coef_shift; /* 1 << coef_shift items stage the coefficients of a group: a division would cost registers */
     float eps, lambda;
 } group_rows_args;
 
@@ -129,7 +130,7 @@ typedef struct group_rows_combine_args {
 
 /* Floats of local memory. */
 #define LOCAL_GROUP_SUMS(tile_rows, chunk) ((tile_rows) * (2 * GROUP_COLS + (chunk)))
-#define LOCAL_GROUP_COEFS(tile_rows, chunk) ((chunk) * (3 * GROUP_COLS + GROUP_LANES * (tile_rows)))
+#define LOCAL_GROUP_COEFS(tile_rows, chunk) (GROUP_COLS * (3 * (chunk) + 1) + (chunk)*GROUP_LANES * (tile_rows))
 #define LOCAL_GROUP_U(tile_rows, chunk) (GROUP_U_COLS * ((chunk) + (tile_rows)))
 #define LOCAL_GROUP_ROWS(tile_rows, chunk, work) ((tile_rows) * (2 * (chunk) + 1) + (work))
 #define LOCAL_COMBINE (COMBINE_RUNS * COMBINE_VECS * VEC)

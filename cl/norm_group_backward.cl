@@ -126,17 +126,21 @@ typedef struct group_tile {
     __local float4 *work;
 } group_tile;
 
-/* Stages A, E and mean of the tile's groups and `vecs` vectors of columns from col, three rows of GROUP_COLS per group.
- * A = gamma / std; E = -q / n / (var + eps) divides instead of multiplying by r^2, which rounds less; r^3 would
- * underflow for large h. */
+/* Stages A, E and mean of the tile's groups and `vecs` vectors of columns from col, three rows of GROUP_COLS per group
+ * after a row of db / n. A = gamma / std; E = -q / n / (var + eps) divides instead of multiplying by r^2, which rounds
+ * less; r^3 would underflow for large h. */
 HELPER void stage_coefs(const group_tile *t, __global const float *mean, __global const float *var,
-                        __global const float *gamma, __global const float *q, const group_rows_args *a, uint col,
-                        uint vecs) {
-    for (uint i = (uint)get_local_id(0); i < t->count * vecs; i += (uint)get_local_size(0)) {
-        uint k = i / vecs, c = i - k * vecs, g = t->g0 + k, j = col + VEC * c;
+                        __global const float *gamma, __global const float *db, __global const float *q,
+                        const group_rows_args *a, uint col, uint vecs) {
+    for (uint c = (uint)get_local_id(0); c < vecs; c += (uint)get_local_size(0))
+        t->work[c] = load_at(db, &a->db, 0, col + VEC * c, a->d) * reciprocal(a->n);
+    for (uint i = (uint)get_local_id(0); i < t->count << a->coef_shift; i += (uint)get_local_size(0)) {
+        uint k = i >> a->coef_shift, c = i & ((1 << a->coef_shift) - 1), g = t->g0 + k, j = col + VEC * c;
+        if (j >= a->d)
+            continue;
         float4 variance = load_at(var, &a->var, g, j, a->d), spread = variance + a->eps;
         float4 std = select((float4)(NAN), sqrt(spread), variance < (float4)(VARIANCE_LIMIT));
-        __local float4 *to = t->work + 3 * k * (GROUP_COLS / VEC) + c;
+        __local float4 *to = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
         to[0] = load_at(gamma, &a->gamma, g, j, a->d) / std;
         to[GROUP_COLS / VEC] = -load_at(q, &a->q, g, j, a->d) / (float)a->n / spread;
         to[2 * (GROUP_COLS / VEC)] = load_at(mean, &a->mean, g, j, a->d);
@@ -146,8 +150,8 @@ HELPER void stage_coefs(const group_tile *t, __global const float *mean, __globa
 /* Adds to ds, in parts of the items that share a row, and stores go + sum_g s dt in `part`, for `vecs` vectors of
  * columns from col. */
 HELPER void backward_columns(const group_tile *t, __local float *parts, __global float *part, __global const float *go,
-                             __global const float *y, __global const float *h, __global const float *db,
-                             const group_rows_args *a, uint col, uint vecs) {
+                             __global const float *y, __global const float *h, const group_rows_args *a, uint col,
+                             uint vecs) {
     uint lanes = min((uint)GROUP_LANES, CEIL_DIV(a->d, VEC));
     for (uint i = (uint)get_local_id(0); i < t->rows * lanes; i += (uint)get_local_size(0)) {
         uint r = i / lanes, lane = i - r * lanes, v = t->first + r;
@@ -155,16 +159,18 @@ HELPER void backward_columns(const group_tile *t, __local float *parts, __global
         for (uint c = lane; c < vecs; c += lanes) {
             uint j = col + VEC * c;
             float4 x = load_at(h, &a->h, v, j, a->d), g = act_backward(go, &a->go, y, &a->y, v, j, a->d);
-            float4 w = a->lambda * g - load_at(db, &a->db, 0, j, a->d) * reciprocal(a->n);
-            float4 sum = t->g0 == 0 ? g : load_at(part, &a->part, v, j, a->d);
+            float4 w = a->lambda * g - t->work[c];
+            float4 sum = t->g0 == 0 ? g : (float4)(0.0f);
 #pragma unroll 1
             for (uint k = 0; k < t->count; k++) {
-                __local const float4 *coef = t->work + 3 * k * (GROUP_COLS / VEC) + c;
+                __local const float4 *coef = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
                 float4 s = (float4)(t->s[r * a->chunk + k]), diff = fma(s, x, -coef[2 * (GROUP_COLS / VEC)]);
                 float4 dt = coef[0] * fma(coef[GROUP_COLS / VEC], diff, w);
                 sum = fma(s, dt, sum);
                 parts[(k * a->tile_rows + r) * GROUP_LANES + lane] += sum4(x * dt);
             }
+            if (t->g0 > 0)
+                sum += load_at(part, &a->part, v, j, a->d);
             store_at(sum, part, &a->part, v, j, a->d);
         }
     }
@@ -176,7 +182,7 @@ HELPER void backward_ds(const group_tile *t, __global float *gz, __global float 
                         __global const float *mean, __global const float *var, __global const float *gamma,
                         __global const float *db, __global const float *q, const group_rows_args *a) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    __local float4 *parts = t->work + 3 * a->chunk * (GROUP_COLS / VEC);
+    __local float4 *parts = t->work + (3 * a->chunk + 1) * (GROUP_COLS / VEC);
     for (uint i = me; i < t->rows * t->count; i += size) {
         uint r = i / t->count, k = i - r * t->count;
         t->s[r * a->chunk + k] = s[a->s.off + (t->first + r) * a->s.ld + t->g0 + k];
@@ -184,9 +190,9 @@ HELPER void backward_ds(const group_tile *t, __global float *gz, __global float 
     }
     for (uint col = 0; col < a->d; col += GROUP_COLS) {
         uint vecs = CEIL_DIV(min((uint)GROUP_COLS, a->d - col), VEC);
-        stage_coefs(t, mean, var, gamma, q, a, col, vecs);
+        stage_coefs(t, mean, var, gamma, db, q, a, col, vecs);
         barrier(CLK_LOCAL_MEM_FENCE);
-        backward_columns(t, (__local float *)parts, part, go, y, h, db, a, col, vecs);
+        backward_columns(t, (__local float *)parts, part, go, y, h, a, col, vecs);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     for (uint r = me; r < t->rows; r += size) {
@@ -237,6 +243,7 @@ HELPER void backward_gz(const group_tile *t, __global float *gh, __global float 
         for (uint i = me; i < t->rows * vecs; i += size) {
             uint r = i / vecs, c = i - r * vecs, v = t->first + r, j = col + VEC * c;
             float4 sum = t->g0 == 0 ? load_at(part, &a->part, v, j, a->d) : load_at(gh, &a->gh, v, j, a->d);
+#pragma unroll 1
             for (uint k = 0; k < t->count; k++)
                 sum = fma((float4)(t->z[r * a->chunk + k]), us[k * vecs + c], sum);
             store_at(sum, gh, &a->gh, v, j, a->d);
@@ -244,6 +251,7 @@ HELPER void backward_gz(const group_tile *t, __global float *gh, __global float 
         for (uint i = me; a->has_gu && i < t->count * vecs; i += size) {
             uint k = i / vecs, c = i - k * vecs;
             float4 sum = (float4)(0.0f);
+#pragma unroll 2
             for (uint r = 0; r < t->rows; r++)
                 sum = fma((float4)(t->z[r * a->chunk + k]), hs[r * vecs + c], sum);
             add_partial(p + (t->g0 + k) * d_pad + col + VEC * c, sum, first);
