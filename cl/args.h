@@ -280,6 +280,53 @@ typedef struct group_apply_args {
     act_args act;
 } group_apply_args;
 
+/* ---- norm_group_backward.cl ---- */
+
+#define GROUP_COLS 32   /* columns of a tile of group_sums, and of the first pass of group_backward_rows, where */
+#define GROUP_LANES 4   /* work-items share a row; */
+#define GROUP_U_COLS 64 /* columns of its second pass */
+#define GROUP_RUNS 32 /* runs of blocks that a combine kernel adds up side by side */
+#define GROUP_VECS 2  /* vectors of VEC columns that a work-group of it computes: a 32-byte sector */
+
+/* Output of the activation that follows the norm. */
+typedef struct act_output {
+    mat_args mat;
+    u32 has;
+    float scale;
+} act_output;
+
+typedef struct group_sums_args {
+    mat_args go, h, s, mean;
+    act_output y;
+    u32 n, d, groups, chunk, tile_rows, block_rows;
+} group_sums_args;
+
+typedef struct group_sums_combine_args {
+    mat_args db, q, ggamma, gbeta, var;
+    u32 d, groups, blocks;
+    float eps, lambda;
+} group_sums_combine_args;
+
+typedef struct group_rows_args {
+    mat_args gh, gz, part, go, h, s, mean, var, gamma, u, db, q;
+    act_output y;
+    u32 has_gu, n, d, groups, chunk, tile_rows, block_rows;
+    u32 coef_shift; /* 1 << coef_shift items stage the coefficients of a group: a division would cost registers */
+    float eps, lambda;
+} group_rows_args;
+
+typedef struct group_rows_combine_args {
+    mat_args gu, gc;
+    u32 has_gu, d, groups, blocks;
+} group_rows_combine_args;
+
+/* Floats of local memory. */
+#define LOCAL_GROUP_SUMS(tile_rows, chunk) ((tile_rows) * (2 * GROUP_COLS + (chunk)))
+#define LOCAL_GROUP_COEFS(tile_rows, chunk) (GROUP_COLS * (3 * (chunk) + 1) + (chunk)*GROUP_LANES * (tile_rows))
+#define LOCAL_GROUP_U(tile_rows, chunk) (GROUP_U_COLS * ((chunk) + (tile_rows)))
+#define LOCAL_GROUP_ROWS(tile_rows, chunk, work) ((tile_rows) * (2 * (chunk) + 1) + (work))
+#define LOCAL_COMBINE (GROUP_RUNS * GROUP_VECS * VEC)
+
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
@@ -289,15 +336,10 @@ typedef struct group_apply_args {
 /* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d_pad columns: two
  * rows, which are mean and centred sum of squares, or two sums. */
 #define WS_TWO_ROWS(count, d) (2 * (count) * (d))
-/* Per work-item of group_sums_once: q of each of its groups, then db, vec each. */
-#define WS_GROUP_SUMS(count) ((count) * (GROUPS_PER_ITEM + 1) * VEC)
-/* Per block of group_sums_blocks: q, G x d; db, d. */
-#define WS_GROUP_SUMS_BLOCKS(count, groups, d) ((count) * ((groups) + 1) * (d))
-/* Per work-group of `size` work-items of group_backward_rows: A, E, mean, u of each group, 4 G x d_pad; db / n, d_pad;
- * then on GPUs ds (later gz) and s per work-item, 2 size x G_pad, and the sum of gz, G_pad; on CPUs A, E, mean
- * transposed, 3 d x G_pad, and the sum of gz per work-item, size x G_pad. groups, d and size have 64 bits. */
-#define WS_GROUP_BACKWARD_ROWS(count, groups, d, d_pad, groups_pad, size) \
-    ((count) * ((4 * (groups) + 1) * (d_pad) + (2 * (size) + 1) * (groups_pad)))
+/* Per block of group_sums: q, G x d_pad; db, d_pad. */
+#define WS_GROUP_SUMS(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
+/* Per block of group_backward_rows: gu, G x d_pad; gc, G_pad. */
+#define WS_GROUP_ROWS(count, groups, d_pad) ((count) * ((groups) * (d_pad) + PADDED(groups, VEC)))
 
 /* ---- statistics ---- */
 

@@ -1,281 +1,322 @@
-/* norm_group_backward.cl - the two passes of the backward of group normalisation: sums over rows, then the rows.
- * Shapes, t and workspaces as in norm_group.cl. */
+/* norm_group_backward.cl - the backward of group normalisation: sums over rows, then the rows. Shapes and t as in
+ * norm_group.cl; go is the gradient after act_backward. A work-group covers a block of rows in tiles of tile_rows,
+ * which pass through local memory: all groups of a tile are computed from one read of its rows. More than `chunk`
+ * groups are taken `chunk` at a time. Partial sums of the blocks are in scratch, rows padded to float4; the combine
+ * kernels add them. */
 #include "common.h"
 
-/* Backward of the activation that follows the norm, for the gradient g of VEC columns from j: y is its output, a
- * matrix of the shape of g; `scale` is the factor of dropout after the ReLU. Without an activation has_y is 0, y any
- * matrix of the shape and scale 1. */
-HELPER float4 act_backward(float4 g, __global const float *y, uint j, uint d, uint has_y, float scale) {
-    return select((float4)(0.0f), g * scale, load4(y, j, d) > 0.0f || !has_y);
+/* VEC columns from j of row v of a matrix. */
+HELPER float4 load_at(__global const float *x, const mat_args *m, uint v, uint j, uint d) {
+    return load_row4(x + m->off + v * m->ld, j, d, m->aligned);
 }
 
-/* Sums over the rows begin .. end - 1 of go_vj (t_vgj - mean_gj) for GROUPS_PER_ITEM groups, and of go_vj, VEC columns
- * from j. sg is the column of s of the first group, `mean` its row, `last` the last group relative to it; groups past
- * it repeat it.
- * Order: rows ascending in runs of RUN_ROWS. */
-typedef struct backward_sums {
-    float4 q[GROUPS_PER_ITEM], db;
-} backward_sums;
+HELPER void store_at(float4 value, __global float *x, const mat_args *m, uint v, uint j, uint d) {
+    store_row4(value, x + m->off + v * m->ld, j, d, m->aligned);
+}
 
-HELPER void sum_backward(backward_sums *out, __global const float *go, long gold, __global const float *y, long yld,
-                         uint has_y, float scale, __global const float *h, long hld, __global const float *sg, long sld,
-                         uint last, __global const float *mean, uint j, uint d, uint begin, uint end, uint n) {
-    float4 m[GROUPS_PER_ITEM];
-    out->db = (float4)(0.0f);
-    FOR_EACH_GROUP {
-        m[c] = load4(mean + (long)min(c, last) * d, j, d);
-        out->q[c] = (float4)(0.0f);
-    }
-    go += (long)begin * gold;
-    y += (long)begin * yld;
-    h += (long)begin * hld;
-    sg += (long)begin * sld;
-    for (uint v = begin, run_rows; v < end; v += run_rows) {
-        run_rows = min((uint)RUN_ROWS, end - v);
-        float4 q[GROUPS_PER_ITEM], db = (float4)(0.0f);
-        FOR_EACH_GROUP q[c] = (float4)(0.0f);
-#pragma unroll 1
-        for (uint w = 0; w < run_rows; w++, go += gold, y += yld, h += hld, sg += sld) {
-            float4 g = act_backward(load4(go, j, d), y, j, d, has_y, scale);
-            float4 x = load4(h, j, d);
-            FOR_EACH_GROUP q[c] = fma(g, fma((float4)(sg[min(c, last)]), x, -m[c]), q[c]);
-            db += g;
+/* Backward of the activation that follows the norm: y is its output, `scale` the factor of dropout after the ReLU.
+ * Without an activation y->has is 0. */
+HELPER float4 act_backward(__global const float *go, const mat_args *gom, __global const float *y, const act_output *ym,
+                           uint v, uint j, uint d) {
+    float4 g = load_at(go, gom, v, j, d);
+    return ym->has ? select((float4)(0.0f), ym->scale * g, load_at(y, &ym->mat, v, j, d) > 0.0f) : g;
+}
+
+/* p = sum for the first tile of a block, else p += sum. */
+HELPER void add_partial(__global float *p, float4 sum, bool first) {
+    __global float4 *to = (__global float4 *)p;
+    *to = first ? sum : *to + sum;
+}
+
+/* Computes: p[b][g][j] = sum_v go_vj (t_vgj - mean_gj) and p[b][G][j] = sum_v go_vj over block b.
+ * Shapes: go, y and h n x d, s n x G, mean G x d, p as WS_GROUP_SUMS.
+ * Launch: one work-group per block and GROUP_COLS columns.
+ * Memory: LOCAL_GROUP_SUMS: h and go of a tile, s of a tile and `chunk` groups.
+ * Order: rows of a tile ascending, tiles ascending. */
+__kernel void group_sums(__global float *p, __global const float *go, __global const float *y, __global const float *h,
+                         __global const float *s, __global const float *mean, __local float4 *hs, group_sums_args a) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), across = CEIL_DIV(a.d, GROUP_COLS);
+    uint b = (uint)get_group_id(0) / across, col = GROUP_COLS * ((uint)get_group_id(0) - b * across);
+    uint vecs = CEIL_DIV(min((uint)GROUP_COLS, a.d - col), VEC), begin = b * a.block_rows,
+         end = min(a.n, begin + a.block_rows), d_pad = PADDED(a.d, VEC);
+    __local float4 *gs = hs + a.tile_rows * (GROUP_COLS / VEC);
+    __local float *ss = (__local float *)(gs + a.tile_rows * (GROUP_COLS / VEC));
+    p += WS_GROUP_SUMS(b, a.groups, d_pad) + col;
+    for (uint first = begin; first < end; first += a.tile_rows) {
+        uint rows = min(a.tile_rows, end - first);
+        for (uint i = me; i < rows * vecs; i += size) {
+            uint r = i / vecs, j = col + VEC * (i - r * vecs);
+            hs[i] = load_at(h, &a.h, first + r, j, a.d);
+            gs[i] = act_backward(go, &a.go, y, &a.y, first + r, j, a.d);
         }
-        FOR_EACH_GROUP out->q[c] += q[c];
-        out->db += db;
-    }
-}
-
-/* Computes: p[b][g][j] = sum_v go_vj (t_vgj - mean_gj) and p[b][G][j] = sum_v go_vj over block b, go after
- * act_backward.
- * Shapes: go, y and h n x d, s n x G, mean G x d, p blocks x (G + 1) x d (WS_GROUP_SUMS_BLOCKS).
- * Launch: one work-item per block, GROUPS_PER_ITEM groups and VEC columns; those of the first groups store p[b][G].
- * Order: as sum_backward. */
-__kernel void group_sums_blocks(__global float *p, long po, __global const float *go, long goo, long gold,
-                                __global const float *y, long yo, long yld, uint has_y, float scale,
-                                __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
-                                __global const float *mean, long mo, uint n, uint d, uint groups, uint blocks,
-                                uint block_rows) {
-    uint vecs = CEIL_DIV(d, VEC), width = CEIL_DIV(groups, GROUPS_PER_ITEM) * vecs;
-    ulong i = get_global_id(0), b = row_of(i, width);
-    if (b >= blocks)
-        return;
-    uint place = (uint)(i - b * width), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
-         last = groups - 1 - g;
-    backward_sums out;
-    sum_backward(&out, go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
-                 mean + mo + (long)g * d, j, d, (uint)b * block_rows, (uint)min((ulong)n, (b + 1) * block_rows), n);
-    __global float *to = p + po + (long)WS_GROUP_SUMS_BLOCKS(b, groups, d);
-    FOR_EACH_GROUP if (c <= last) store4(out.q[c], to + (long)(g + c) * d, j, d);
-    if (g == 0)
-        store4(out.db, to + (long)groups * d, j, d);
-}
-
-/* Stores the sums q and db of one group, VEC columns from j: ggamma += r q, gbeta += db; the first group also stores
- * db. */
-HELPER void store_sums(float4 sum_q, float4 sum_b, __global float *q, __global float *ggamma, __global float *gbeta,
-                       bool first, __global float *db, __global const float *var, float eps, uint j, uint d) {
-    store4(sum_q, q, j, d);
-    store4(load4(ggamma, j, d) + inv_std(load4(var, j, d), eps) * sum_q, ggamma, j, d);
-    store4(load4(gbeta, j, d) + sum_b, gbeta, j, d);
-    if (first)
-        store4(sum_b, db, j, d);
-}
-
-/* Computes: q = lambda sum_v go_vj (t_vgj - mean_gj), db = lambda sum_v go_vj; ggamma += r q, gbeta_g += db, in one
- * launch for few rows; go after act_backward.
- * Shapes: db 1 x d, go, y and h n x d, s n x G, the others G x d.
- * Launch: one work-group per GROUPS_PER_ITEM groups and VEC columns; a work-item covers item_rows rows, then one
- * work-item per group adds the parts.
- * Memory: WS_GROUP_SUMS per work-item.
- * Order: as sum_backward, then work-items ascending. */
-__kernel void group_sums_once(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
-                              long ggo, __global float *gbeta, long gbo, __global const float *go, long goo, long gold,
-                              __global const float *y, long yo, long yld, uint has_y, float scale,
-                              __global const float *h, long ho, long hld, __global const float *s, long so, long sld,
-                              __global const float *mean, long mo, __global const float *var, long vo,
-                              __global float *ws, long wso, uint n, uint d, uint groups, uint item_rows, float eps,
-                              float lambda) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = CEIL_DIV(d, VEC);
-    uint place = (uint)get_group_id(0), g = place / vecs * GROUPS_PER_ITEM, j = VEC * (place % vecs),
-         last = groups - 1 - g;
-    long step = WS_GROUP_SUMS(1);
-    __global float *parts = ws + wso + (long)place * size * step, *own = parts + (long)item * step;
-    uint begin = (uint)min((ulong)n, (ulong)item * item_rows), end = (uint)min((ulong)n, (ulong)begin + item_rows);
-    backward_sums part;
-    sum_backward(&part, go + goo, gold, y + yo, yld, has_y, scale, h + ho, hld, s + so + g, sld, last,
-                 mean + mo + (long)g * d, j, d, begin, end, n);
-    FOR_EACH_GROUP vstore4(part.q[c], 0, own + c * VEC);
-    vstore4(part.db, 0, own + GROUPS_PER_ITEM * VEC);
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    for (uint c = item; c < GROUPS_PER_ITEM && c <= last; c += GROUPS_PER_ITEM == 1 ? 1 : size) {
-        float4 sum_q = (float4)(0.0f), sum_b = sum_q;
-#pragma unroll 1
-        for (uint i = 0; i < size; i++) {
-            sum_q += vload4(0, parts + (long)i * step + c * VEC);
-            sum_b += vload4(0, parts + (long)i * step + GROUPS_PER_ITEM * VEC);
+        for (uint g0 = 0; g0 < a.groups; g0 += a.chunk) {
+            uint count = min(a.chunk, a.groups - g0), with_db = g0 + count == a.groups;
+            for (uint i = me; i < rows * count; i += size) {
+                uint r = i / count;
+                ss[i] = s[a.s.off + (first + r) * a.s.ld + g0 + i - r * count];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = me; i < (count + with_db) * vecs; i += size) {
+                uint k = i / vecs, c = i - k * vecs, share = min(k, count - 1);
+                float4 sum = (float4)(0.0f), m = k < count ? load_at(mean, &a.mean, g0 + k, col + VEC * c, a.d) : sum;
+                for (uint r = 0; r < rows; r++) {
+                    float4 diff = fma((float4)(ss[r * count + share]), hs[r * vecs + c], -m);
+                    sum = fma(gs[r * vecs + c], k < count ? diff : (float4)(1.0f), sum);
+                }
+                add_partial(p + (g0 + k) * d_pad + VEC * c, sum, first == begin);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
-        long to = (long)(g + c) * d;
-        store_sums(lambda * sum_q, lambda * sum_b, q + qo + to, ggamma + ggo + to, gbeta + gbo + to, g + c == 0,
-                   db + dbo, var + vo + to, eps, j, d);
     }
+}
+
+/* Stores in runs[q][c] the sum of the q-th run of blocks of p, VEC columns from VEC (i + c), i + c < vecs, c <
+ * GROUP_VECS; p has rows of `stride`. */
+HELPER void sum_runs(__local float4 *runs, __global const float *p, uint stride, uint blocks, uint i, uint vecs) {
+    uint run_blocks = CEIL_DIV(blocks, GROUP_RUNS);
+    for (uint t = (uint)get_local_id(0); t < GROUP_RUNS * GROUP_VECS; t += (uint)get_local_size(0)) {
+        uint q = t / GROUP_VECS, c = i + t % GROUP_VECS, end = min(blocks, (q + 1) * run_blocks);
+        float4 sum = (float4)(0.0f);
+        for (uint b = q * run_blocks; b < end && c < vecs; b++)
+            sum += *(__global const float4 *)(p + b * stride + VEC * c);
+        runs[t] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+HELPER float4 add_runs(__local const float4 *runs, uint c) {
+    float4 sum = runs[c];
+    for (uint q = 1; q < GROUP_RUNS; q++)
+        sum += runs[q * GROUP_VECS + c];
+    return sum;
 }
 
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.
- * Shapes: db 1 x d, q, ggamma, gbeta, var G x d, p as in group_sums_blocks.
- * Launch: one work-item per group and VEC columns.
- * Order: blocks ascending. */
-__kernel void group_sums_combine(__global float *db, long dbo, __global float *q, long qo, __global float *ggamma,
-                                 long ggo, __global float *gbeta, long gbo, __global const float *var, long vo,
-                                 __global const float *p, long po, uint d, uint groups, uint blocks, float eps,
-                                 float lambda) {
-    uint vecs = CEIL_DIV(d, VEC);
-    ulong i = get_global_id(0), g = row_of(i, vecs);
-    if (g >= groups)
-        return;
-    uint j = VEC * (uint)(i - g * vecs);
-    long at = (long)(g * d), width = WS_GROUP_SUMS_BLOCKS(1, (long)groups, d), last = (long)groups * d;
-    float4 sum_q = (float4)(0.0f), sum_b = sum_q;
-    for (uint b = 0; b < blocks; b++) {
-        sum_q += load4(p + po + b * width + at, j, d);
-        sum_b += load4(p + po + b * width + last, j, d);
+ * Shapes: db 1 x d, q, ggamma, gbeta, var G x d, p as WS_GROUP_SUMS.
+ * Launch: one work-group per row of p[b] and GROUP_VECS vectors; that of db also adds it to every row of gbeta.
+ * Memory: LOCAL_COMBINE: a sum per run of blocks.
+ * Order: blocks of a run ascending, runs ascending. */
+__kernel void group_sums_combine(__global float *db, __global float *q, __global float *ggamma, __global float *gbeta,
+                                 __global const float *var, __global const float *p, __local float4 *runs,
+                                 group_sums_combine_args a) {
+    uint vecs = CEIL_DIV(a.d, VEC), pairs = CEIL_DIV(vecs, GROUP_VECS);
+    uint g = (uint)get_group_id(0) / pairs, i = GROUP_VECS * ((uint)get_group_id(0) - g * pairs);
+    uint here = min((uint)GROUP_VECS, vecs - i);
+    sum_runs(runs, p + g * vecs * VEC, WS_GROUP_SUMS(1, a.groups, vecs * VEC), a.blocks, i, vecs);
+    for (uint t = (uint)get_local_id(0); t < (g < a.groups ? 1 : a.groups) * here; t += (uint)get_local_size(0)) {
+        uint k = t / here, j = VEC * (i + t - k * here);
+        float4 sum = a.lambda * add_runs(runs, t - k * here);
+        if (g < a.groups) {
+            float4 r = inv_std(load_at(var, &a.var, g, j, a.d), a.eps);
+            store_at(sum, q, &a.q, g, j, a.d);
+            store_at(load_at(ggamma, &a.ggamma, g, j, a.d) + r * sum, ggamma, &a.ggamma, g, j, a.d);
+            continue;
+        }
+        store_at(load_at(gbeta, &a.gbeta, k, j, a.d) + sum, gbeta, &a.gbeta, k, j, a.d);
+        if (k == 0)
+            store_at(sum, db, &a.db, 0, j, a.d);
     }
-    store_sums(lambda * sum_q, lambda * sum_b, q + qo + at, ggamma + ggo + at, gbeta + gbo + at, g == 0, db + dbo,
-               var + vo + at, eps, j, d);
 }
 
-/* Terms of the backward that depend on (g, j) alone: A, E, mean and u of group g, VEC columns from j; rows of coef are
- * d_pad apart. E divides by var + eps instead of multiplying by r^2, which rounds less; r^3 would underflow for large
- * h. */
-HELPER void store_coefs(__global float *coef, uint d_pad, uint g, uint j, uint d, __global const float *mean,
-                        __global const float *var, __global const float *gamma, __global const float *u,
-                        __global const float *q, uint n, float eps) {
-    long at = (long)g * d;
-    float4 variance = load4(var + at, j, d), spread = variance + eps;
-    float4 std = select((float4)(NAN), sqrt(spread), variance < (float4)(VARIANCE_LIMIT));
-    __global float *to = coef + 4 * (long)g * d_pad + j;
-    vstore4(load4(gamma + at, j, d) / std, 0, to);
-    vstore4(-load4(q + at, j, d) / (float)n / spread, 0, to + d_pad);
-    vstore4(load4(mean + at, j, d), 0, to + 2 * d_pad);
-    vstore4(load4(u + at, j, d), 0, to + 3 * d_pad);
+/* What the helpers of group_backward_rows share: rows first .. first + rows - 1, groups g0 .. g0 + count - 1. s, and z
+ * (ds, then gz), are tile_rows x chunk, dot_s_v = sum_g ds_vg s_vg; work is used by one helper at a time. */
+typedef struct group_tile {
+    uint first, rows, g0, count;
+    __local float *s, *z, *dot_s;
+    __local float4 *work;
+} group_tile;
+
+/* Stages A, E and mean of the tile's groups and `vecs` vectors of columns from col, three rows of GROUP_COLS per group
+ * after a row of db / n. A = gamma / std; E = -q / n / (var + eps) divides instead of multiplying by r^2, which rounds
+ * less; r^3 would underflow for large h. */
+HELPER void stage_coefs(const group_tile *t, __global const float *mean, __global const float *var,
+                        __global const float *gamma, __global const float *db, __global const float *q,
+                        const group_rows_args *a, uint col, uint vecs) {
+    for (uint c = (uint)get_local_id(0); c < vecs; c += (uint)get_local_size(0))
+        t->work[c] = load_at(db, &a->db, 0, col + VEC * c, a->d) * reciprocal(a->n);
+    for (uint i = (uint)get_local_id(0); i < t->count << a->coef_shift; i += (uint)get_local_size(0)) {
+        uint k = i >> a->coef_shift, c = i & ((1 << a->coef_shift) - 1), g = t->g0 + k, j = col + VEC * c;
+        if (j >= a->d)
+            continue;
+        float4 variance = load_at(var, &a->var, g, j, a->d), spread = variance + a->eps;
+        float4 std = select((float4)(NAN), sqrt(spread), variance < (float4)(VARIANCE_LIMIT));
+        __local float4 *to = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
+        to[0] = load_at(gamma, &a->gamma, g, j, a->d) / std;
+        to[GROUP_COLS / VEC] = -load_at(q, &a->q, g, j, a->d) / (float)a->n / spread;
+        to[2 * (GROUP_COLS / VEC)] = load_at(mean, &a->mean, g, j, a->d);
+    }
+}
+
+/* Adds to ds, in parts of the items that share a row, and stores go + sum_g s dt in `part`, for `vecs` vectors of
+ * columns from col. */
+HELPER void backward_columns(const group_tile *t, __local float *parts, __global float *part, __global const float *go,
+                             __global const float *y, __global const float *h, const group_rows_args *a, uint col,
+                             uint vecs) {
+    uint lanes = min((uint)GROUP_LANES, CEIL_DIV(a->d, VEC));
+    for (uint i = (uint)get_local_id(0); i < t->rows * lanes; i += (uint)get_local_size(0)) {
+        uint r = i / lanes, lane = i - r * lanes, v = t->first + r;
+#pragma unroll 1
+        for (uint c = lane; c < vecs; c += lanes) {
+            uint j = col + VEC * c;
+            float4 x = load_at(h, &a->h, v, j, a->d), g = act_backward(go, &a->go, y, &a->y, v, j, a->d);
+            float4 w = a->lambda * g - t->work[c];
+            float4 sum = t->g0 == 0 ? g : (float4)(0.0f);
+#pragma unroll 1
+            for (uint k = 0; k < t->count; k++) {
+                __local const float4 *coef = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
+                float4 s = (float4)(t->s[r * a->chunk + k]), diff = fma(s, x, -coef[2 * (GROUP_COLS / VEC)]);
+                float4 dt = coef[0] * fma(coef[GROUP_COLS / VEC], diff, w);
+                sum = fma(s, dt, sum);
+                parts[(k * a->tile_rows + r) * GROUP_LANES + lane] += sum4(x * dt);
+            }
+            if (t->g0 > 0)
+                sum += load_at(part, &a->part, v, j, a->d);
+            store_at(sum, part, &a->part, v, j, a->d);
+        }
+    }
+}
+
+/* First pass: ds of the tile's groups and rows, and dot_s. */
+HELPER void backward_ds(const group_tile *t, __global float *gz, __global float *part, __global const float *go,
+                        __global const float *y, __global const float *h, __global const float *s,
+                        __global const float *mean, __global const float *var, __global const float *gamma,
+                        __global const float *db, __global const float *q, const group_rows_args *a) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    __local float4 *parts = t->work + (3 * a->chunk + 1) * (GROUP_COLS / VEC);
+    for (uint i = me; i < t->rows * t->count; i += size) {
+        uint r = i / t->count, k = i - r * t->count;
+        t->s[r * a->chunk + k] = s[a->s.off + (t->first + r) * a->s.ld + t->g0 + k];
+        parts[k * a->tile_rows + r] = (float4)(0.0f);
+    }
+    for (uint col = 0; col < a->d; col += GROUP_COLS) {
+        uint vecs = CEIL_DIV(min((uint)GROUP_COLS, a->d - col), VEC);
+        stage_coefs(t, mean, var, gamma, db, q, a, col, vecs);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        backward_columns(t, (__local float *)parts, part, go, y, h, a, col, vecs);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint r = me; r < t->rows; r += size) {
+        float dot_s = t->g0 == 0 ? 0.0f : t->dot_s[r];
+        for (uint k = 0; k < t->count; k++) {
+            float ds = sum4(parts[k * a->tile_rows + r]);
+            t->z[r * a->chunk + k] = ds;
+            dot_s += ds * t->s[r * a->chunk + k];
+            if (a->groups > a->chunk)
+                gz[a->gz.off + (t->first + r) * a->gz.ld + t->g0 + k] = ds;
+        }
+        t->dot_s[r] = dot_s;
+    }
+}
+
+/* gz = s (ds - dot_s) of the tile's groups and rows. With several chunks s and ds are no longer in local memory. */
+HELPER void softmax_backward(const group_tile *t, __global float *gz, __global const float *s,
+                             const group_rows_args *a) {
+    bool reload = a->groups > a->chunk;
+    for (uint i = (uint)get_local_id(0); i < t->rows * t->count; i += (uint)get_local_size(0)) {
+        uint r = i / t->count, k = i - r * t->count, v = t->first + r, at = r * a->chunk + k;
+        __global float *to = gz + a->gz.off + v * a->gz.ld + t->g0 + k;
+        float share = reload ? s[a->s.off + v * a->s.ld + t->g0 + k] : t->s[at], ds = reload ? *to : t->z[at];
+        *to = t->z[at] = share * (ds - t->dot_s[r]);
+    }
+}
+
+/* Second pass, for the tile's groups: gh = part + gz u (gh += gz u after the first chunk), and the sums of gz' h and gz
+ * over the tile, which are added to p[b] unless it is the block's first. */
+HELPER void backward_gz(const group_tile *t, __global float *gh, __global float *p, __global const float *part,
+                        __global const float *h, __global const float *u, const group_rows_args *a, bool first) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), d_pad = PADDED(a->d, VEC);
+    for (uint k = me; k < t->count; k += size) {
+        __global float *gc = p + a->groups * d_pad + t->g0 + k;
+        float sum = first ? 0.0f : *gc;
+        for (uint r = 0; r < t->rows; r++)
+            sum += t->z[r * a->chunk + k];
+        *gc = sum;
+    }
+    for (uint col = 0; col < a->d; col += GROUP_U_COLS) {
+        uint vecs = CEIL_DIV(min((uint)GROUP_U_COLS, a->d - col), VEC);
+        __local float4 *us = t->work, *hs = us + a->chunk * (GROUP_U_COLS / VEC);
+        for (uint i = me; i < t->count * vecs; i += size)
+            us[i] = load_at(u, &a->u, t->g0 + i / vecs, col + VEC * (i % vecs), a->d);
+        for (uint i = me; a->has_gu && i < t->rows * vecs; i += size)
+            hs[i] = load_at(h, &a->h, t->first + i / vecs, col + VEC * (i % vecs), a->d);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = me; i < t->rows * vecs; i += size) {
+            uint r = i / vecs, c = i - r * vecs, v = t->first + r, j = col + VEC * c;
+            float4 sum = t->g0 == 0 ? load_at(part, &a->part, v, j, a->d) : load_at(gh, &a->gh, v, j, a->d);
+#pragma unroll 1
+            for (uint k = 0; k < t->count; k++)
+                sum = fma((float4)(t->z[r * a->chunk + k]), us[k * vecs + c], sum);
+            store_at(sum, gh, &a->gh, v, j, a->d);
+        }
+        for (uint i = me; a->has_gu && i < t->count * vecs; i += size) {
+            uint k = i / vecs, c = i - k * vecs;
+            float4 sum = (float4)(0.0f);
+#pragma unroll 2
+            for (uint r = 0; r < t->rows; r++)
+                sum = fma((float4)(t->z[r * a->chunk + k]), hs[r * vecs + c], sum);
+            add_partial(p + (t->g0 + k) * d_pad + col + VEC * c, sum, first);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
 }
 
 /* Computes, with A = gamma r and E = -r^2 q / n:
  *   dt_vgj = A_gj (lambda go_vj - db_j / n + E_gj (t_vgj - mean_gj)), ds_vg = sum_j H_vj dt_vgj,
  *   gz_vg = S_vg (ds_vg - sum_k ds_vk S_vk), gh_vj = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj,
- *   p[b][g] = sum_v gz_vg over block b; go after act_backward.
+ *   p[b] = sum_v gz_vg H_vj (with has_gu), then sum_v gz_vg, over block b.
  *   lambda go - db / n is computed before the product, since the two can be nearly equal.
- * Shapes: gh, go, y, h n x d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p blocks x G; gh may be go.
- * Launch: one work-group per block of block_rows rows. GPUs: items_per_row work-items, a power of two, share a row,
- * VEC columns each, so that a work-group processes size / items_per_row rows per iteration. CPUs: a work-item
- * processes pairs of rows, with groups in lanes for ds.
- * Memory: WS_GROUP_BACKWARD_ROWS per work-group.
- * Order: GPUs: columns by work-item, work-items of a row ascending, groups ascending, rows of a block ascending in
- * steps of size / items_per_row. CPUs: columns ascending, groups ascending, rows of a work-item ascending, work-items
+ * Shapes: gh, part, go, y, h n x d, gz, s n x G, var, gamma, q, mean, u G x d, db 1 x d, p as WS_GROUP_ROWS; gh may be
+ * go. part holds go + sum_g S_vg dt_vgj between the passes: it may be gh, but not go with more than one chunk.
+ * Launch: one work-group per block.
+ * Memory: LOCAL_GROUP_ROWS: s, z and dot_s of a tile; work: coefficients and parts of ds, or u and h.
+ * Order: GROUP_LANES items share a row, columns ascending; their parts; groups ascending; rows of a tile and tiles
  * ascending. */
-__kernel void group_backward_rows(__global float *gh, long gho, long ghld, __global float *gz, long gzo, long gzld,
-                                  __global float *p, long po, __global const float *go, long goo, long gold,
-                                  __global const float *y, long yo, long yld, uint has_y, float scale,
-                                  __global const float *h, long ho, long hld, __global const float *s, long so,
-                                  long sld, __global const float *mean, long mo, __global const float *var, long vo,
-                                  __global const float *gamma, long gao, __global const float *u, long uo,
-                                  __global const float *db, long dbo, __global const float *q, long qo,
-                                  __global float *ws, long wso, uint n, uint d, uint groups, uint block_rows,
-                                  uint items_per_row, float eps, float lambda) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), rows_per_step = size / items_per_row,
-         t = item % items_per_row;
-    uint vecs = CEIL_DIV(d, VEC), d_pad = vecs * VEC;
-    uint groups_pad = PADDED(groups, VEC), row_items = min(items_per_row, vecs), j = VEC * t;
-    ulong b = get_group_id(0), begin = b * block_rows, end = min((ulong)n, begin + block_rows);
-    __global float *coef =
-        ws + wso + (long)WS_GROUP_BACKWARD_ROWS(b, (ulong)groups, (ulong)d, d_pad, groups_pad, (ulong)size);
-    __global float *db_mean = coef + 4 * (long)groups * d_pad, *parts = db_mean + d_pad,
-                   *s_items = parts + (long)size * groups_pad;
-    __global float *sums = s_items + (long)size * groups_pad;
-    uint own = item * groups_pad,
-         row_base = own - t * groups_pad; /* offsets of this work-item and of the first of its row */
-    for (uint i = item; i < groups * vecs; i += size) {
-        uint g = i / vecs, c = VEC * (i - g * vecs);
-        store_coefs(coef, d_pad, g, c, d, mean + mo, var + vo, gamma + gao, u + uo, q + qo, n, eps);
+__kernel void group_backward_rows(__global float *gh, __global float *gz, __global float *p, __global float *part,
+                                  __global const float *go, __global const float *y, __global const float *h,
+                                  __global const float *s, __global const float *mean, __global const float *var,
+                                  __global const float *gamma, __global const float *u, __global const float *db,
+                                  __global const float *q, __local float4 *local_memory, group_rows_args a) {
+    uint b = (uint)get_group_id(0), begin = b * a.block_rows, end = min(a.n, begin + a.block_rows);
+    group_tile t;
+    t.s = (__local float *)local_memory;
+    t.z = t.s + a.tile_rows * a.chunk;
+    t.dot_s = t.z + a.tile_rows * a.chunk;
+    t.work = (__local float4 *)(t.dot_s + a.tile_rows);
+    p += WS_GROUP_ROWS(b, a.groups, PADDED(a.d, VEC));
+    for (t.first = begin; t.first < end; t.first += a.tile_rows) {
+        t.rows = min(a.tile_rows, end - t.first);
+        for (t.g0 = 0; t.g0 < a.groups; t.g0 += a.chunk) {
+            t.count = min(a.chunk, a.groups - t.g0);
+            backward_ds(&t, gz, part, go, y, h, s, mean, var, gamma, db, q, &a);
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* part, and ds in gz, are read by other items */
+        }
+        for (t.g0 = 0; t.g0 < a.groups; t.g0 += a.chunk) {
+            t.count = min(a.chunk, a.groups - t.g0);
+            softmax_backward(&t, gz, s, &a);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            backward_gz(&t, gh, p, part, h, u, &a, t.first == begin);
+        }
     }
-    for (uint i = item; i < vecs; i += size)
-        vstore4(load4(db + dbo, VEC * i, d) * reciprocal(n), 0, db_mean + VEC * i);
-    for (uint g = 0; g < groups_pad; g += VEC) {
-        vstore4((float4)(0.0f), 0, parts + own + g);
-        vstore4((float4)(0.0f), 0, s_items + own + g);
-        if (item == 0)
-            vstore4((float4)(0.0f), 0, sums + g);
+}
+
+/* Computes: gu_g += sum_b p[b][g], gc += sum_b p[b][G].
+ * Shapes: gu G x d, gc 1 x G, p as WS_GROUP_ROWS.
+ * Launch: one work-group per row g < G of p[b] and GROUP_VECS vectors, then those of gc; without has_gu those of gc
+ * alone.
+ * Memory: LOCAL_COMBINE.
+ * Order: as group_sums_combine. */
+__kernel void group_rows_combine(__global float *gu, __global float *gc, __global const float *p, __local float4 *runs,
+                                 group_rows_combine_args a) {
+    uint me = (uint)get_local_id(0), d_vecs = CEIL_DIV(a.d, VEC), pairs = CEIL_DIV(d_vecs, GROUP_VECS);
+    uint tasks = a.has_gu ? a.groups * pairs : 0, task = (uint)get_group_id(0), g = min(task / pairs, a.groups);
+    bool is_gc = task >= tasks;
+    uint cols = is_gc ? a.groups : a.d, vecs = CEIL_DIV(cols, VEC);
+    uint i = GROUP_VECS * (is_gc ? task - tasks : task - g * pairs);
+    p += (is_gc ? a.groups : g) * d_vecs * VEC;
+    sum_runs(runs, p, WS_GROUP_ROWS(1, a.groups, d_vecs * VEC), a.blocks, i, vecs);
+    for (uint c = me; c < min((uint)GROUP_VECS, vecs - i); c += (uint)get_local_size(0)) {
+        __global float *out = is_gc ? gc + a.gc.off : gu + a.gu.off + g * a.gu.ld;
+        uint j = VEC * (i + c);
+        store4(load4(out, j, cols) + add_runs(runs, c), out, j, cols);
     }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    for (ulong first = begin; first < end; first += rows_per_step) {
-        ulong v = first + item / items_per_row;
-        __global const float *hv = h + ho + (long)v * hld, *gv = go + goo + (long)v * gold,
-                             *yv = y + yo + (long)v * yld;
-        bool active = v < end && t < vecs;
-        if (active) {
-            __global const float *sv = s + so + (long)v * sld;
-#pragma unroll 1
-            for (uint a = j; a < d; a += items_per_row * VEC) {
-                float4 x = load4(hv, a, d);
-                float4 c = lambda * act_backward(load4(gv, a, d), yv, a, d, has_y, scale) - vload4(0, db_mean + a);
-                uint kg = a;
-#pragma unroll 1
-                for (uint g = 0; g < groups; g++, kg += 4 * d_pad) {
-                    float s_vg = sv[g];
-                    float4 diff = fma((float4)(s_vg), x, -vload4(0, coef + kg + 2 * d_pad));
-                    float sum = sum4(x * (vload4(0, coef + kg) * fma(vload4(0, coef + kg + d_pad), diff, c)));
-                    parts[own + g] = a == j ? sum : parts[own + g] + sum;
-                    if (t == 0)
-                        s_items[own + g] = s_vg;
-                }
-            }
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        if (active && t == 0) {
-            float dot_s = 0.0f;
-            for (uint g = 0; g < groups_pad; g += VEC) {
-                float4 sum = vload4(0, parts + own + g);
-#pragma unroll 1
-                for (uint m = 1; m < row_items; m++)
-                    sum += vload4(0, parts + own + m * groups_pad + g);
-                vstore4(sum, 0, parts + own + g);
-                dot_s += sum4(sum * vload4(0, s_items + own + g));
-            }
-            for (uint g = 0; g < groups_pad; g += VEC) {
-                float4 z = vload4(0, s_items + own + g) * (vload4(0, parts + own + g) - dot_s);
-                vstore4(z, 0, parts + own + g);
-                store4(z, gz + gzo + (long)v * gzld, g, groups);
-            }
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        if (active) {
-#pragma unroll 1
-            for (uint a = j; a < d; a += items_per_row * VEC) {
-                float4 x = load4(hv, a, d);
-                float4 sum = act_backward(load4(gv, a, d), yv, a, d, has_y, scale);
-                float4 c = lambda * sum - vload4(0, db_mean + a);
-                uint kg = a;
-#pragma unroll 1
-                for (uint g = 0; g < groups; g++, kg += 4 * d_pad) {
-                    float s_vg = s_items[row_base + g];
-                    float4 diff = fma((float4)(s_vg), x, -vload4(0, coef + kg + 2 * d_pad));
-                    float4 dt = vload4(0, coef + kg) * fma(vload4(0, coef + kg + d_pad), diff, c);
-                    sum = fma((float4)(s_vg), dt,
-                              fma((float4)(parts[row_base + g]), vload4(0, coef + kg + 3 * d_pad), sum));
-                }
-                store4(sum, gh + gho + (long)v * ghld, a, d);
-            }
-        }
-        uint rows = (uint)min((ulong)rows_per_step, end - first);
-        for (uint g = VEC * item; g < groups_pad; g += VEC * size) {
-            float4 sum = vload4(0, sums + g);
-#pragma unroll 1
-            for (uint r = 0; r < rows; r++)
-                sum += vload4(0, parts + (long)(r * items_per_row) * groups_pad + g);
-            vstore4(sum, 0, sums + g);
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE); /* before parts is overwritten */
-    }
-    for (uint g = VEC * item; g < groups_pad; g += VEC * size)
-        store4(vload4(0, sums + g), p + po + (long)(b * groups), g, groups);
 }

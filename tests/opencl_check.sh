@@ -15,7 +15,7 @@ refused() { # OPERATION COMMAND...
 }
 
 # --- one wrong sign in the gradient of gamma
-export OCL_LAYER_REPLACE='ggamma, j, d) + inv_std=>ggamma, j, d) - inv_std'
+export OCL_LAYER_REPLACE='g, j, a.d) + r * sum=>g, j, a.d) - r * sum'
 grep -qF "${OCL_LAYER_REPLACE%%=>*}" "$SOURCE_DIR/cl/norm_group_backward.cl" || fail "the kernel no longer contains this text"
 refused group_backward_sums "$FATHOM" train --device opencl:0 "${small[@]}"
 expect_exit 0 "$FATHOM" train --device opencl:0 "${small[@]}" --trust-device

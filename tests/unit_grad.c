@@ -250,8 +250,8 @@ static void group_norm_backward(void) {
         group_loss();
         ref_activate_backward(go, gy, y, &act, N, D);
         ref_group_backward_sums(db, q, ggamma, gbeta, go, x, assigned, mean, var, EPS, LAMBDA, N, D, groups);
-        ref_group_backward_rows(gx, gz, gc, go, x, assigned, mean, var, gamma_, u, db, q, EPS, LAMBDA, N, D, groups);
-        ref_gemm(gu, gz, x, true, false, 1, 1, groups, D, N);
+        ref_group_backward_rows(gx, gz, gc, gu, go, x, assigned, mean, var, gamma_, u, db, q, EPS, LAMBDA, N, D,
+                                groups);
         agrees("gh", gx, x, N * D, group_loss);
         agrees("ggamma", ggamma, gamma_, groups * D, group_loss);
         agrees("gbeta", gbeta, beta, groups * D, group_loss);

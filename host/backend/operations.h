@@ -281,9 +281,10 @@ typedef struct be_group_backward_sums_args {
  *   gz_vg  = S_vg (dS_vg - sum_k dS_vk S_vk)          gradient of H u' + c
  *   gh_vj  = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj
  *   gc_g  += sum_v gz_vg [optional]
- * gz n x G; gh may be go; y as above. gu += gz' h is a gemm. */
+ *   gu_gj += sum_v gz_vg H_vj [optional]
+ * gz n x G, gu G x d; gh may be go; y as above. */
 typedef struct be_group_backward_rows_args {
-    be_mat gh, gz, gc;
+    be_mat gh, gz, gc, gu;
     be_mat go, y, h, s, mean, var, gamma, u, db, q;
     float scale, eps, lambda;
 } be_group_backward_rows_args;

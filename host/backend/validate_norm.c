@@ -172,6 +172,8 @@ fathom_status be_validate_group_backward_rows(const be_device *dev, const be_gro
     validate_mat(&ctx, "gh", a->gh, n, d);
     validate_mat(&ctx, "gz", a->gz, n, g);
     validate_mat_optional(&ctx, "gc", a->gc, 1, g);
+    if (a->gu.buf)
+        validate_packed(&ctx, "gu", a->gu, g, d);
     validate_packed(&ctx, "mean", a->mean, g, d);
     validate_packed(&ctx, "var", a->var, g, d);
     validate_packed(&ctx, "gamma", a->gamma, g, d);
@@ -181,5 +183,6 @@ fathom_status be_validate_group_backward_rows(const be_device *dev, const be_gro
     validate_output(&ctx, "gh", a->gh, "go");
     validate_output(&ctx, "gz", a->gz, NULL);
     validate_output(&ctx, "gc", a->gc, NULL);
+    validate_output(&ctx, "gu", a->gu, NULL);
     END;
 }

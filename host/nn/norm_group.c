@@ -120,28 +120,24 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                       .scale = scale,
                                                                       .eps = NN_EPS,
                                                                       .lambda = lambda}));
-    /* gZ and gL row by row, gc += sum_v gL */
-    TRY(be_group_backward_rows(l->dev, &(be_group_backward_rows_args){.gh = grad,
-                                                                      .gz = glogits,
-                                                                      .gc = state->gc,
-                                                                      .go = grad,
-                                                                      .y = y,
-                                                                      .h = z,
-                                                                      .s = assign,
-                                                                      .mean = stats->mean,
-                                                                      .var = stats->var,
-                                                                      .gamma = state->gamma,
-                                                                      .u = state->u,
-                                                                      .db = db,
-                                                                      .q = q,
-                                                                      .scale = scale,
-                                                                      .eps = NN_EPS,
-                                                                      .lambda = lambda}));
-    if (groups == 1)
-        return FATHOM_OK;
-    /* gU += gL' Z */
-    return be_gemm(l->dev,
-                   &(be_gemm_args){.c = state->gu, .a = glogits, .b = z, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+    /* gZ and gL row by row, gc += sum_v gL, gU += gL' Z */
+    return be_group_backward_rows(l->dev, &(be_group_backward_rows_args){.gh = grad,
+                                                                         .gz = glogits,
+                                                                         .gc = state->gc,
+                                                                         .gu = groups > 1 ? state->gu : (be_mat){0},
+                                                                         .go = grad,
+                                                                         .y = y,
+                                                                         .h = z,
+                                                                         .s = assign,
+                                                                         .mean = stats->mean,
+                                                                         .var = stats->var,
+                                                                         .gamma = state->gamma,
+                                                                         .u = state->u,
+                                                                         .db = db,
+                                                                         .q = q,
+                                                                         .scale = scale,
+                                                                         .eps = NN_EPS,
+                                                                         .lambda = lambda});
 }
 
 const nn_norm nn_norm_group = {

@@ -207,6 +207,7 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
     add_backward_inputs(&b, job, c);
     tensor *gamma = packed(in(job, "gamma", c->k, c->d)), *u = packed(in(job, "u", c->k, c->d));
     tensor *db = in(job, "db", 1, c->d), *q = packed(in(job, "q", c->k, c->d));
+    tensor *gu = c->flags & CASE_BARE ? NULL : packed(acc(job, "gu", c->k, c->d));
     TRY(fill_backward_inputs(&b, job, c));
     oracle_sums(db->v, q->v, u->v, u->v, &b, c); /* u receives ggamma and gbeta, which are not needed */
     round_to_float(db);
@@ -214,13 +215,14 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
     uniform(u, -1, 1);
     if (c->flags & CASE_ALIAS)
         alias(gh, b.go);
-    ref_group_backward_rows(gh->want, gz->want, wanted(gc), b.go_norm, b.h->v, b.s->v, b.mean->v, b.var->v, gamma->v,
-                            u->v, db->v, q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
+    ref_group_backward_rows(gh->want, gz->want, wanted(gc), wanted(gu), b.go_norm, b.h->v, b.s->v, b.mean->v, b.var->v,
+                            gamma->v, u->v, db->v, q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
     mem_free(b.go_norm);
     TRY(job_upload(job));
     job->args.group_backward_rows = (be_group_backward_rows_args){.gh = mat(gh),
                                                                   .gz = mat(gz),
                                                                   .gc = mat(gc),
+                                                                  .gu = mat(gu),
                                                                   .go = mat(b.go),
                                                                   .y = mat(b.y),
                                                                   .h = mat(b.h),

@@ -74,10 +74,10 @@ void ref_group_apply(double *y, const double *h, const double *s, const double *
 void ref_group_backward_sums(double *db, double *q, double *ggamma, double *gbeta, const double *go, const double *h,
                              const double *s, const double *mean, const double *var, double eps, double lambda,
                              int64_t n, int64_t d, int64_t groups);
-void ref_group_backward_rows(double *gh, double *gz, double *gc, const double *go, const double *h, const double *s,
-                             const double *mean, const double *var, const double *gamma, const double *u,
-                             const double *db, const double *q, double eps, double lambda, int64_t n, int64_t d,
-                             int64_t groups);
+void ref_group_backward_rows(double *gh, double *gz, double *gc, double *gu, const double *go, const double *h,
+                             const double *s, const double *mean, const double *var, const double *gamma,
+                             const double *u, const double *db, const double *q, double eps, double lambda, int64_t n,
+                             int64_t d, int64_t groups);
 
 /* loss, accuracy, optimiser */
 void ref_softmax_xent(double *loss, double *gz, const double *z, const int32_t *labels, const int32_t *sets, int set,

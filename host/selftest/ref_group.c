@@ -78,10 +78,10 @@ void ref_group_backward_sums(double *db, double *q, double *ggamma, double *gbet
         }
 }
 
-void ref_group_backward_rows(double *gh, double *gz, double *gc, const double *go, const double *h, const double *s,
-                             const double *mean, const double *var, const double *gamma, const double *u,
-                             const double *db, const double *q, double eps, double lambda, int64_t n, int64_t d,
-                             int64_t groups) {
+void ref_group_backward_rows(double *gh, double *gz, double *gc, double *gu, const double *go, const double *h,
+                             const double *s, const double *mean, const double *var, const double *gamma,
+                             const double *u, const double *db, const double *q, double eps, double lambda, int64_t n,
+                             int64_t d, int64_t groups) {
     for (int64_t v = 0; v < n; v++) {
         double weighted = 0; /* sum_k dS_vk S_vk */
         for (int64_t j = 0; j < d; j++)
@@ -105,6 +105,8 @@ void ref_group_backward_rows(double *gh, double *gz, double *gc, const double *g
             gz[v * groups + g] = z;
             for (int64_t j = 0; j < d; j++)
                 gh[v * d + j] += z * u[g * d + j];
+            for (int64_t j = 0; gu && j < d; j++)
+                gu[g * d + j] += z * h[v * d + j];
             if (gc)
                 gc[g] += z;
         }

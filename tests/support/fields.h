@@ -79,6 +79,7 @@ static const field fields[] = {
     OUT(group_backward_sums, gbeta, ""), IN(group_backward_sums, go), IN(group_backward_sums, h),
     IN(group_backward_sums, s), IN(group_backward_sums, mean), IN(group_backward_sums, var),
     OUT(group_backward_rows, gh, "go"), OUT(group_backward_rows, gz, ""), OUT_OPTIONAL(group_backward_rows, gc, ""),
+    OUT_OPTIONAL(group_backward_rows, gu, ""),
     IN(group_backward_rows, go), IN(group_backward_rows, h), IN(group_backward_rows, s), IN(group_backward_rows, mean),
     IN(group_backward_rows, var), IN(group_backward_rows, gamma), IN(group_backward_rows, u),
     IN(group_backward_rows, db), IN(group_backward_rows, q),

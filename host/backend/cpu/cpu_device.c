@@ -162,7 +162,8 @@ static void profile(void *opaque, be_op op, be_op_time *time) {
     *time = (be_op_time){state->seconds[op], state->calls[op], state->calls[op]};
 }
 
-/* An operation that computes the assignment to groups first is two tasks. */
+/* Operations that do two things are two tasks here: the assignment to groups before statistics or output, and
+ * gu += gz' h after the rows of the backward. */
 static fathom_status enqueue_assign(cpu_state *state, be_op op, const void *args) {
     const be_group_stats_args *stats = args;
     const be_group_apply_args *apply = args;
@@ -174,10 +175,19 @@ static fathom_status enqueue_assign(cpu_state *state, be_op op, const void *args
     return a.u.buf ? cpu_enqueue(state, BE_OP_group_assign, &a, sizeof a) : FATHOM_OK;
 }
 
+static fathom_status enqueue_gu(cpu_state *state, be_op op, const void *args) {
+    const be_group_backward_rows_args *a = args;
+    if (op != BE_OP_group_backward_rows || !a->gu.buf)
+        return FATHOM_OK;
+    const be_gemm_args product = {.c = a->gu, .a = a->gz, .b = a->h, .ta = true, .alpha = 1.0f, .beta = 1.0f};
+    return cpu_enqueue(state, BE_OP_gemm, &product, sizeof product);
+}
+
 #define X(op)                                                                \
     static fathom_status run_##op(void *state, const be_##op##_args *args) { \
         TRY(enqueue_assign(state, BE_OP_##op, args));                        \
-        return cpu_enqueue(state, BE_OP_##op, args, sizeof *args);           \
+        TRY(cpu_enqueue(state, BE_OP_##op, args, sizeof *args));             \
+        return enqueue_gu(state, BE_OP_##op, args);                          \
     }
 BE_OPERATIONS(X)
 #undef X

@@ -47,10 +47,10 @@
     K(norm_group, group_stats_blocks)           \
     K(norm_group, group_stats_combine)          \
     K(norm_group, group_apply)                  \
-    K(norm_group_backward, group_sums_blocks)   \
-    K(norm_group_backward, group_sums_once)     \
+    K(norm_group_backward, group_sums)          \
     K(norm_group_backward, group_sums_combine)  \
     K(norm_group_backward, group_backward_rows) \
+    K(norm_group_backward, group_rows_combine)  \
     K(loss, softmax_xent)                       \
     K(loss, loss_sum)                           \
     K(loss, argmax)                             \

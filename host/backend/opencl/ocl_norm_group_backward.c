@@ -1,79 +1,119 @@
-/* ocl_norm_group_backward.c - differentiable group normalisation, backward: launches of cl/norm_group_backward.cl. */
+/* ocl_norm_group_backward.c - backward of differentiable group normalisation: launches of
+ * cl/norm_group_backward.cl. */
 #include "backend/opencl/ocl.h"
 
-/* One work-group per block. */
-static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, ocl_blocks blocks) {
-    return blocks.count * (int64_t)dev->group_size[kernel];
+#define BUSY_GROUPS 128       /* work-groups that keep a device busy: tiles are lower where there would be fewer */
+#define MAX_BLOCKS 1024       /* of rows: 32 for each of the GROUP_RUNS */
+#define MAX_LOCAL_FLOATS 4096 /* 16 KiB */
+#define SUMS_MAX_CHUNK 32
+
+/* How a kernel covers n rows in tiles and blocks of tiles, and G groups in chunks. */
+typedef struct tiling {
+    int64_t tile_rows, chunk;
+    ocl_blocks blocks;
+    size_t local_bytes;
+} tiling;
+
+/* Rows of a tile, with `across` work-groups side by side. */
+static int64_t tile_rows_of(int64_t n, int64_t across) { return CEIL_DIV(n, 32) * across < BUSY_GROUPS ? 16 : 32; }
+
+/* Blocks of whole tiles, which depend on sizes alone: at most MAX_BLOCKS, and at most OCL_MAX_PARTIAL_FLOATS with
+ * `width` floats per block. */
+static ocl_blocks blocks_of(int64_t n, int64_t tile_rows, int64_t width) {
+    int64_t max = OCL_MAX_PARTIAL_FLOATS / width, tiles = CEIL_DIV(n, tile_rows);
+    max = max < 1 ? 1 : max > MAX_BLOCKS ? MAX_BLOCKS : max;
+    int64_t rows = CEIL_DIV(tiles, max) * tile_rows;
+    return (ocl_blocks){.count = CEIL_DIV(n, rows), .rows = rows};
 }
 
-/* A sum over few rows takes one launch: a work-group per sum, at most ONE_LAUNCH_MAX_ROWS rows per work-item. More rows
- * are split into blocks, which also bounds the rounding error of a mean that is updated run by run. */
-#define ONE_LAUNCH_MAX_ROWS 128
-#define ONE_LAUNCH_MAX_PARTS 256 /* work-items that have rows: bounds the rounding error of adding their parts */
-
-static int64_t rows_per_item(int64_t n, int64_t size) {
-    int64_t parts = size < ONE_LAUNCH_MAX_PARTS ? size : ONE_LAUNCH_MAX_PARTS;
-    return CEIL_DIV(n, parts);
+static tiling sums_tiling(int64_t n, int64_t d, int64_t groups) {
+    tiling t = {.tile_rows = tile_rows_of(n, CEIL_DIV(d, GROUP_COLS)),
+                .chunk = groups < SUMS_MAX_CHUNK ? groups : SUMS_MAX_CHUNK};
+    t.blocks = blocks_of(n, t.tile_rows, WS_GROUP_SUMS(1, groups, PADDED(d, VEC)));
+    t.local_bytes = be_floats(LOCAL_GROUP_SUMS(t.tile_rows, t.chunk));
+    return t;
 }
 
-/* Work-items per block of rows: one per GROUPS_PER_ITEM groups and vec columns. */
-static int64_t sum_items(int64_t groups, int64_t d) { return CEIL_DIV(groups, GROUPS_PER_ITEM) * ocl_vecs(d); }
-
-static bool fits_one_launch(const ocl_device *dev, ocl_kernel kernel, int64_t n) {
-    return rows_per_item(n, (int64_t)dev->group_size[kernel]) <= ONE_LAUNCH_MAX_ROWS;
+static int64_t rows_local(int64_t rows, int64_t chunk) {
+    int64_t coefs = LOCAL_GROUP_COEFS(rows, chunk), u = LOCAL_GROUP_U(rows, chunk);
+    return LOCAL_GROUP_ROWS(rows, chunk, coefs > u ? coefs : u);
 }
 
-/* Output of the activation that follows the norm, whether there is one, and its scale; else any matrix of that shape.
- */
-#define ACT_OUTPUT(a) MAT((a)->y.buf ? (a)->y : (a)->go), U32((a)->y.buf != NULL), F32((a)->y.buf ? (a)->scale : 1.0f)
+/* Where groups do not fit tiles of 32 rows into local memory, tiles of 16 rows hold more of them. */
+static tiling rows_tiling(int64_t n, int64_t d, int64_t groups) {
+    tiling t = {.tile_rows = rows_local(32, groups) > MAX_LOCAL_FLOATS ? 16 : tile_rows_of(n, 1), .chunk = groups};
+    while (rows_local(t.tile_rows, t.chunk) > MAX_LOCAL_FLOATS)
+        t.chunk--;
+    t.blocks = blocks_of(n, t.tile_rows, WS_GROUP_ROWS(1, groups, PADDED(d, VEC)));
+    t.local_bytes = be_floats(rows_local(t.tile_rows, t.chunk));
+    return t;
+}
 
-static fathom_status sums_once(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, items = sum_items(groups, d);
-    int64_t size = (int64_t)dev->group_size[K_group_sums_once];
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(items * size))));
-    return OCL_RUN(dev, K_group_sums_once, items * size, VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
-                   VECTOR(a->gbeta), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
-                   SCRATCH(dev, 0), U32(n), U32(d), U32(groups), U32(rows_per_item(n, size)), F32(a->eps),
-                   F32(a->lambda));
+/* `count` work-groups. */
+static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, int64_t count) {
+    return count * (int64_t)dev->group_size[kernel];
+}
+
+static act_output act_output_of(be_mat y, float scale) {
+    return (act_output){.mat = ocl_mat(y), .has = y.buf != NULL, .scale = scale};
 }
 
 /* q_gj = lambda sum_v go_vj (t_vgj - mean_gj), db_j = lambda sum_v go_vj; ggamma += r q, gbeta += db. */
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, width = WS_GROUP_SUMS_BLOCKS(1, groups, d);
-    TRY(ocl_require(dev, K_group_sums_once));
-    int64_t items = sum_items(groups, d);
-    if (fits_one_launch(dev, K_group_sums_once, n))
-        return sums_once(dev, a);
-    ocl_blocks blocks = ocl_split(n, width);
-    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS_BLOCKS(blocks.count, groups, d))));
-    TRY(OCL_RUN(dev, K_group_sums_blocks, blocks.count * items, SCRATCH(dev, 0), MAT(a->go), ACT_OUTPUT(a), MAT(a->h),
-                MAT(a->s), VECTOR(a->mean), U32(n), U32(d), U32(groups), U32(blocks.count), U32(blocks.rows)));
-    return OCL_RUN(dev, K_group_sums_combine, groups * ocl_vecs(d), VECTOR(a->db), VECTOR(a->q), VECTOR(a->ggamma),
-                   VECTOR(a->gbeta), VECTOR(a->var), SCRATCH(dev, 0), U32(d), U32(groups), U32(blocks.count),
-                   F32(a->eps), F32(a->lambda));
-}
-
-/* Work-items that share a row: a power of two, at most the work-group. */
-static int64_t items_per_row(const ocl_device *dev, int64_t d) {
-    int64_t items = 1, max_items = (int64_t)dev->group_size[K_group_backward_rows];
-    while (items < max_items && items < ocl_vecs(d))
-        items *= 2;
-    return items;
-}
-
-/* gz = softmax backward of ds, gh = go + s dt + gz u (head of the kernel); gc += sum_v gz_v.
- * Scratch: the workspaces of the work-groups, then the sum of gz of each, G floats. */
-fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
+    tiling t = sums_tiling(n, d, groups);
+    TRY(ocl_require(dev, K_group_sums));
+    TRY(ocl_require(dev, K_group_sums_combine));
+    TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(t.blocks.count, groups, PADDED(d, VEC)))));
+    TRY(OCL_RUN(dev, K_group_sums, group_items(dev, K_group_sums, t.blocks.count * CEIL_DIV(d, GROUP_COLS)),
+                SCRATCH_BUF(dev), BUF(a->go), BUF(a->y), BUF(a->h), BUF(a->s), BUF(a->mean), ocl_local(t.local_bytes),
+                ARGS(group_sums_args, .go = ocl_mat(a->go), .h = ocl_mat(a->h), .s = ocl_mat(a->s),
+                     .mean = ocl_mat(a->mean), .y = act_output_of(a->y, a->scale), .n = (u32)n, .d = (u32)d,
+                     .groups = (u32)groups, .chunk = (u32)t.chunk, .tile_rows = (u32)t.tile_rows,
+                     .block_rows = (u32)t.blocks.rows)));
+    return OCL_RUN(dev, K_group_sums_combine,
+                   group_items(dev, K_group_sums_combine, (groups + 1) * CEIL_DIV(ocl_vecs(d), GROUP_VECS)),
+                   BUF(a->db), BUF(a->q), BUF(a->ggamma), BUF(a->gbeta), BUF(a->var), SCRATCH_BUF(dev),
+                   ocl_local(be_floats(LOCAL_COMBINE)),
+                   ARGS(group_sums_combine_args, .db = ocl_mat(a->db), .q = ocl_mat(a->q), .ggamma = ocl_mat(a->ggamma),
+                        .gbeta = ocl_mat(a->gbeta), .var = ocl_mat(a->var), .d = (u32)d, .groups = (u32)groups,
+                        .blocks = (u32)t.blocks.count, .eps = a->eps, .lambda = a->lambda));
+}
+
+/* gu += sum_b p[b], gc += sum_b p[b] from the scratch of group_backward_rows. */
+static fathom_status combine_rows(ocl_device *dev, const be_group_backward_rows_args *a, int64_t blocks) {
+    int64_t d = a->h.cols, groups = a->s.cols;
+    int64_t tasks = (a->gu.buf ? groups * CEIL_DIV(ocl_vecs(d), GROUP_VECS) : 0) +
+                    (a->gc.buf ? CEIL_DIV(ocl_vecs(groups), GROUP_VECS) : 0);
+    if (tasks == 0)
+        return FATHOM_OK;
+    TRY(ocl_require(dev, K_group_rows_combine));
+    return OCL_RUN(dev, K_group_rows_combine, group_items(dev, K_group_rows_combine, tasks), BUF(a->gu), BUF(a->gc),
+                   SCRATCH_BUF(dev), ocl_local(be_floats(LOCAL_COMBINE)),
+                   ARGS(group_rows_combine_args, .gu = ocl_mat(a->gu), .gc = ocl_mat(a->gc),
+                        .has_gu = a->gu.buf != NULL, .d = (u32)d, .groups = (u32)groups, .blocks = (u32)blocks));
+}
+
+/* gz = softmax backward of ds, gh = go + s dt + gz u (head of the kernel); gc += sum_v gz_v, gu += gz' h.
+ * Scratch: the partial sums; then, where groups take several chunks and gh is go, what the kernel calls part. */
+fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_rows_args *a) {
+    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols, d_pad = PADDED(d, VEC);
+    tiling t = rows_tiling(n, d, groups);
+    int64_t sums = WS_GROUP_ROWS(t.blocks.count, groups, d_pad);
+    bool apart = t.chunk < groups && a->gh.buf == a->go.buf && a->gh.off == a->go.off;
     TRY(ocl_require(dev, K_group_backward_rows));
-    int64_t size = (int64_t)dev->group_size[K_group_backward_rows];
-    int64_t workspace = WS_GROUP_BACKWARD_ROWS(1, groups, d, PADDED(d, VEC), PADDED(groups, VEC), size);
-    ocl_blocks blocks = ocl_split_workspaces(dev, n, workspace);
-    int64_t sums = blocks.count * workspace;
-    TRY(ocl_scratch(dev, be_floats(sums + blocks.count * groups)));
-    TRY(OCL_RUN(dev, K_group_backward_rows, group_items(dev, K_group_backward_rows, blocks), MAT(a->gh), MAT(a->gz),
-                SCRATCH(dev, sums), MAT(a->go), ACT_OUTPUT(a), MAT(a->h), MAT(a->s), VECTOR(a->mean), VECTOR(a->var),
-                VECTOR(a->gamma), VECTOR(a->u), VECTOR(a->db), VECTOR(a->q), SCRATCH(dev, 0), U32(n), U32(d),
-                U32(groups), U32(blocks.rows), U32(items_per_row(dev, d)), F32(a->eps), F32(a->lambda)));
-    return a->gc.buf ? ocl_combine_blocks(dev, a->gc, (be_mat){0}, sums, groups, blocks, true) : FATHOM_OK;
+    TRY(ocl_scratch(dev, be_floats(sums + (apart ? n * d_pad : 0))));
+    mat_args part = apart ? (mat_args){.off = (u32)sums, .ld = (u32)d_pad, .aligned = 1} : ocl_mat(a->gh);
+    TRY(OCL_RUN(dev, K_group_backward_rows, group_items(dev, K_group_backward_rows, t.blocks.count), BUF(a->gh),
+                BUF(a->gz), SCRATCH_BUF(dev), apart ? SCRATCH_BUF(dev) : BUF(a->gh), BUF(a->go), BUF(a->y), BUF(a->h),
+                BUF(a->s), BUF(a->mean), BUF(a->var), BUF(a->gamma), BUF(a->u), BUF(a->db), BUF(a->q),
+                ocl_local(t.local_bytes),
+                ARGS(group_rows_args, .gh = ocl_mat(a->gh), .gz = ocl_mat(a->gz), .part = part, .go = ocl_mat(a->go),
+                     .h = ocl_mat(a->h), .s = ocl_mat(a->s), .mean = ocl_mat(a->mean), .var = ocl_mat(a->var),
+                     .gamma = ocl_mat(a->gamma), .u = ocl_mat(a->u), .db = ocl_mat(a->db), .q = ocl_mat(a->q),
+                     .y = act_output_of(a->y, a->scale), .has_gu = a->gu.buf != NULL, .n = (u32)n, .d = (u32)d,
+                     .groups = (u32)groups, .chunk = (u32)t.chunk, .tile_rows = (u32)t.tile_rows,
+                     .block_rows = (u32)t.blocks.rows, .coef_shift = d > GROUP_COLS / 2 ? 3 : 2, .eps = a->eps,
+                     .lambda = a->lambda)));
+    return combine_rows(dev, a, t.blocks.count);
 }
