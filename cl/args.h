@@ -37,6 +37,10 @@ typedef struct act_args {
 #define AGGREGATE_ROWS 64 /* rows that a work-group of `aggregate` sums before it multiplies them */
 #define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
 
+/* Pairs of a row and a lane in a work-group: `lanes` work-items (2^lane_bits) share a row, SLOTS / lanes rows. The
+ * number does not depend on the size of the work-group, so that sums do not either. */
+#define SLOTS 64
+
 #define GROUPS_PER_ITEM 1 /* groups of group normalisation whose sums over rows one work-item computes */
 
 /* Values of be_fold; the launcher asserts that they are equal. */
@@ -87,6 +91,30 @@ typedef struct adam_args {
     u32 len;
     float lr, beta1, beta2, eps, decay, correct1, correct2;
 } adam_args;
+
+/* ---- loss.cl ---- */
+
+typedef struct softmax_xent_args {
+    mat_args gz, z;
+    u32 labels, sets; /* index of the first element */
+    u32 has_gz, n, classes, set, lane_bits, block_rows;
+    float inverse;
+} softmax_xent_args;
+
+typedef struct loss_sum_args {
+    mat_args loss;
+    u32 count;
+    float inverse;
+} loss_sum_args;
+
+typedef struct accuracy_args {
+    mat_args z;
+    u32 pred, labels, sets, n, classes, sets_counted, lane_bits, block_rows;
+} accuracy_args;
+
+typedef struct accuracy_sum_args {
+    u32 correct, count, sets_counted;
+} accuracy_sum_args;
 
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64

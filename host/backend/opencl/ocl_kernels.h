@@ -55,8 +55,8 @@
     K(norm_group_backward, group_backward_rows) \
     K(loss, softmax_xent)                       \
     K(loss, loss_sum)                           \
-    K(loss, argmax)                             \
     K(loss, accuracy)                           \
+    K(loss, accuracy_sum)                       \
     K(optim, adam)                              \
     K(pairwise, pair_fold)                      \
     K(pairwise, sparse_dots)                    \
