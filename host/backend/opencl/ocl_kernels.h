@@ -33,8 +33,7 @@
     K(attention, gat_softmax)                   \
     K(attention, gat_backward_edges)            \
     K(attention, gat_edge_sums)                 \
-    K(attention, gat_backward_rows)             \
-    K(attention, gat_backward_blocks)           \
+    K(attention, gat_backward_scores)           \
     K(norm_blocks, sum_blocks)                  \
     K(norm_blocks, sum_combine)                 \
     K(norm_blocks, stats_combine)               \
