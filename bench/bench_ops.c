@@ -48,8 +48,7 @@ COST(group_apply, 2 * n * d * k + 4 * n * d, 4 * (2 * n * d + n * k))
 COST(group_backward_sums, 4 * n * d * k + n * d, 4 * (2 * n * d + n * k))
 COST(group_backward_rows, 10 * n * d * k, 4 * (3 * n * d + 2 * n * k))
 COST(softmax_xent, 5 * n * k, 4 * (2 * n * k + 2 * n))
-COST(argmax, n *k, 4 * (n * k + n))
-COST(accuracy, n, 12 * n)
+COST(accuracy, n *k, 4 * (n * k + 3 * n))
 COST(adam, 12 * d, 28 * d)
 COST(pair_fold, m *n *(3 * d + 2), 4 * (n * d + n + m * k))
 COST(pair_fold_sparse, m *(2 * e * e / (n * d) + 5 * n), 4 * (4 * e + 2 * n + m * k) + 16 * n)
@@ -72,7 +71,6 @@ enum form {
     FOLD,      /* pairs of rows of n x d, k = C */
     EDGES,     /* e entries; no width from here on */
     CLASSES,   /* n x C */
-    SETS,      /* three sets of n nodes */
     WEIGHTS,   /* F x d parameters in a row */
     FOLD_WORDS /* pairs of rows of n x F, sparse, k = C */
 };
@@ -117,8 +115,7 @@ static const struct timed {
     ROW(group_backward_sums, "group_backward_sums", WITH_K, .a = 0.01f),
     ROW(group_backward_rows, "group_backward_rows", WITH_K, .a = 0.01f),
     ROW(softmax_xent, "softmax_xent", CLASSES, .a = 1.0f),
-    ROW(argmax, "argmax", CLASSES, .a = 0.0f),
-    ROW(accuracy, "accuracy", SETS, .a = 0.0f),
+    ROW(accuracy, "accuracy", CLASSES, .kind = 3),
     ROW(adam, "adam", WEIGHTS, .a = 0.005f, .b = 5e-4f, .kind = 7),
     ROW(pair_fold, "pair_fold", FOLD, .kind = BE_FOLD_EUCLID),
     ROW(pair_fold_sparse, "pair_fold_sparse", FOLD_WORDS, .a = 1.25f),
@@ -178,11 +175,6 @@ static op_case case_of(const struct timed *t, const struct size *s, char *shape,
     case CLASSES:
         c.k = s->classes;
         snprintf(shape, size, "n=%d C=%d", s->n, c.k);
-        break;
-    case SETS:
-        c.d = s->classes;
-        c.k = 3;
-        snprintf(shape, size, "n=%d, 3 sets", s->n);
         break;
     case WEIGHTS:
         c.d *= s->features;

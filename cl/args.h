@@ -39,6 +39,12 @@ typedef struct act_args {
 #define ROW_ITEMS 64      /* parts of a block of rows that a work-group sums */
 #define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
 
+/* Pairs of a row and a lane in a work-group: `lanes` work-items (2^lane_bits) share a row, SLOTS / lanes rows. The
+ * number does not depend on the size of the work-group, so that sums do not either. */
+#define SLOTS 64
+#define SLOT_BITS 6
+#define EDGE_VALUES 1024 /* values of entries that a tile of an attention kernel has in local memory */
+
 #define GROUPS_PER_ITEM 1 /* groups of group normalisation whose sums over rows one work-item computes */
 
 /* Values of be_fold; the launcher asserts that they are equal. */
@@ -327,13 +333,103 @@ typedef struct group_rows_combine_args {
 #define LOCAL_GROUP_ROWS(tile_rows, chunk, work) ((tile_rows) * (2 * (chunk) + 1) + (work))
 #define LOCAL_COMBINE (GROUP_RUNS * GROUP_VECS * VEC)
 
+/* ---- attention.cl ---- */
+
+typedef struct gat_scores_args {
+    mat_args s, t, z, a_src, a_dst;
+    u32 n, d, lane_bits;
+} gat_scores_args;
+
+/* The matrix of edges: index of the first element of each array. */
+typedef struct edges_args {
+    u32 indptr, indices, eids, has_eids;
+} edges_args;
+
+typedef struct gat_softmax_args {
+    mat_args alpha, s, t;
+    edges_args a;
+    u32 rows, tile_rows, lane_bits; /* 2^lane_bits = SLOTS / tile_rows, as below */
+    float slope;
+} gat_softmax_args;
+
+typedef struct gat_backward_edges_args {
+    mat_args ge, gt, alpha, alpha_dropped, s, t, gy, z;
+    edges_args a;
+    u32 rows, tile_rows, lane_bits, d, dot_bits, has_dropped;
+    float scale, slope;
+} gat_backward_edges_args;
+
+typedef struct gat_edge_sums_args {
+    mat_args gs, ge;
+    edges_args a;
+    u32 rows, tile_rows, lane_bits;
+} gat_edge_sums_args;
+
+typedef struct gat_backward_scores_args {
+    mat_args gz, z, a_src, a_dst, gs, gt;
+    u32 n, d, vec_bits, block_rows;
+} gat_backward_scores_args;
+
+/* ---- loss.cl ---- */
+
+typedef struct softmax_xent_args {
+    mat_args gz, z;
+    u32 labels, sets; /* index of the first element */
+    u32 has_gz, n, classes, set, lane_bits, block_rows;
+    float inverse;
+} softmax_xent_args;
+
+typedef struct loss_sum_args {
+    mat_args loss;
+    u32 count;
+    float inverse;
+} loss_sum_args;
+
+typedef struct accuracy_args {
+    mat_args z;
+    u32 pred, labels, sets, n, classes, sets_counted, lane_bits, block_rows;
+} accuracy_args;
+
+typedef struct accuracy_sum_args {
+    u32 correct, count, sets_counted;
+} accuracy_sum_args;
+
+/* ---- pairwise.cl ---- */
+
+typedef struct pair_fold_args {
+    mat_args out, x;
+    u32 labels, rows, n, d, kind, first; /* labels: index of the first element; so are other plain names of buffers */
+    float scale;
+} pair_fold_args;
+
+typedef struct sparse_dots_args {
+    mat_args val;
+    u32 indptr, indices, eids, has_eids, t_indptr, t_indices, t_eids, has_t_eids, tile, first;
+} sparse_dots_args;
+
+typedef struct sparse_fold_args {
+    mat_args out, sq;
+    u32 labels, tile, n, first;
+    float scale;
+} sparse_fold_args;
+
+typedef struct mad_fold_args {
+    mat_args sum, x, norm;
+    u32 count, rows, n, d, first;
+} mad_fold_args;
+
+typedef struct dirichlet_args {
+    mat_args e, x, w;
+    u32 indptr, indices, has_w, rows, d;
+} dirichlet_args;
+
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
 
 /* Per block of the inner dimension of gemm_tiles: a partial product, m x n_pad. */
 #define WS_GEMM_BLOCKS(count, m, n_pad) ((count) * (m) * (n_pad))
-/* Per block of stats_blocks, norm_sums_blocks, gat_backward_blocks, and of group_stats_blocks with G d_pad columns: two
+/* Per block of stats_blocks, norm_sums_blocks, gat_backward_scores, and of group_stats_blocks with G d_pad columns: two
  * rows, which are mean and centred sum of squares, or two sums. */
 #define WS_TWO_ROWS(count, d) (2 * (count) * (d))
 /* Per block of group_sums: q, G x d_pad; db, d_pad. */

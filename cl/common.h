@@ -69,6 +69,21 @@ HELPER float group_sum(__local float *tmp, float v) {
     return v;
 }
 
+/* Sum and maximum of v[0] .. v[count - 1] in order: values that the lanes of a row stored. */
+HELPER float lanes_sum(__local const float *v, uint count) {
+    float sum = v[0];
+    for (uint i = 1; i < count; i++)
+        sum += v[i];
+    return sum;
+}
+
+HELPER float lanes_max(__local const float *v, uint count) {
+    float largest = v[0];
+    for (uint i = 1; i < count; i++)
+        largest = fmax(largest, v[i]);
+    return largest;
+}
+
 /* Loads four columns from j of a row of d columns, 0 past its end; one address register serves all. store4 skips
  * columns past the end. */
 HELPER float4 load4(__global const float *row, uint j, uint d) {

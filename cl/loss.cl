@@ -1,96 +1,160 @@
-/* loss.cl - cross-entropy over a set of nodes with its gradient, predictions, and counts of correct predictions. */
+/* loss.cl - cross-entropy over a set of nodes with its gradient; predictions and counts of correct ones.
+ *
+ * `lanes` (2^lane_bits) work-items share a row of logits: neighbours read neighbouring columns. A work-group has SLOTS
+ * pairs of a row and a lane, and walks block_rows rows, SLOTS / lanes at a time; a work-item takes every size-th slot.
+ */
 #include "common.h"
 
-/* Computes: term_v = -log softmax(z_v)[label_v] and gz_v = (softmax(z_v) - onehot(label_v)) inverse for nodes of the
- * set, 0 for the others; inverse = 1 / number of nodes in the set.
- * Shapes: z and gz n x C, labels and sets n, term 1 x n; gz may be z.
- * Launch: one work-item per node.
- * Order: classes ascending. */
-__kernel void softmax_xent(__global float *term, long to, __global float *gz, long gzo, long gzld, uint has_gz,
-                           __global const float *z, long zo, long zld, __global const int *labels, long lo,
-                           __global const int *sets, long so, uint n, uint classes, uint set, float inverse) {
-    ulong v = get_global_id(0);
-    if (v >= n)
-        return;
-    __global const float *row = z + zo + (long)v * zld;
-    __global float *out = gz + gzo + (long)v * gzld;
-    bool member = inverse > 0.0f && ((uint)sets[so + (long)v] >> set & 1u);
-    if (!member) {
-        term[to + (long)v] = 0.0f;
-        if (has_gz)
-            for (uint c = 0; c < classes; c++)
-                out[c] = 0.0f;
-        return;
-    }
-    uint label = (uint)labels[lo + (long)v];
-    float max_z = row[0], sum = 0.0f;
-    for (uint c = 1; c < classes; c++)
-        max_z = fmax(max_z, row[c]);
-    for (uint c = 0; c < classes; c++)
-        sum += exp(row[c] - max_z);
-    term[to + (long)v] = log(sum) - (row[label] - max_z);
-    if (has_gz)
-        for (uint c = 0; c < classes; c++)
-            out[c] = (exp(row[c] - max_z) / sum - (c == label ? 1.0f : 0.0f)) * inverse;
-}
-
-/* Computes: loss = inverse sum_v term_v.
- * Shapes: term 1 x n, loss 1.
- * Launch: one work-group.
- * Memory: one local float per work-item.
- * Order: nodes of a work-item ascending in runs of RUN_ROWS, then a tree over work-items. */
-__kernel void loss_sum(__global float *loss, long lo, __global const float *term, long to, uint n, float inverse,
-                       __local float *tmp) {
-    uint step = (uint)get_local_size(0);
-    float sum = 0.0f;
-    for (ulong v = get_local_id(0); v < n; v += RUN_ROWS * (ulong)step) {
-        ulong stop = min((ulong)n, v + RUN_ROWS * (ulong)step);
-        float part = 0.0f;
-        for (ulong w = v; w < stop; w += step)
-            part += term[to + (long)w];
-        sum += part;
-    }
-    sum = group_sum(tmp, sum);
-    if (get_local_id(0) == 0)
-        loss[lo] = sum * inverse;
-}
-
-/* Computes: pred_v = column of the largest entry of row v, the first of equal ones; NaN is never chosen over a number.
- * Shapes: pred n, z n x C.
- * Launch: one work-item per node. */
-__kernel void argmax(__global int *pred, long po, __global const float *z, long zo, long zld, uint n, uint classes) {
-    ulong v = get_global_id(0);
-    if (v >= n)
-        return;
-    __global const float *row = z + zo + (long)v * zld;
-    float max_z = row[0];
-    int best = 0;
-    for (uint c = 1; c < classes; c++)
-        if (row[c] > max_z || (isnan(max_z) && !isnan(row[c]))) {
-            max_z = row[c];
-            best = (int)c;
+/* Computes: gz_v = (softmax(z_v) - onehot(label_v)) inverse for nodes of the set, 0 for the others; parts_b = sum of
+ * -log softmax(z_v)[label_v] over the nodes of the set in block b; inverse = 1 / number of nodes in the set.
+ * Shapes: z and gz n x C, labels and sets n, parts one per work-group; gz may be z.
+ * Launch: one work-group per block_rows rows.
+ * Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of each slot's row, -1 outside the set.
+ * Order: every lanes-th class ascending, then the lanes; rows of a slot ascending, then the slots. */
+__kernel void softmax_xent(__global float *parts, __global float *gz, __global const float *z,
+                           __global const int *labels, __global const int *sets, __local float *maxima,
+                           __local int *label_of, softmax_xent_args a) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), bits = a.lane_bits, lanes = 1u << bits,
+         rows = SLOTS >> bits;
+    uint first = (uint)get_group_id(0) * a.block_rows, end = min(a.n, first + a.block_rows);
+    __local float *sums = maxima + SLOTS, *terms = sums + SLOTS;
+    for (uint slot = me; slot < SLOTS; slot += size)
+        terms[slot] = 0.0f;
+    for (uint base = first; base < end; base += rows) {
+        for (uint slot = me; slot < SLOTS; slot += size) {
+            uint v = base + (slot >> bits);
+            __global const float *row = z + a.z.off + v * a.z.ld;
+            bool member = v < end && a.inverse > 0.0f && ((uint)sets[a.sets + v] >> a.set & 1u);
+            float max_z = -INFINITY;
+            if (member)
+                for (uint c = (slot & (lanes - 1)); c < a.classes; c += lanes)
+                    max_z = fmax(max_z, row[c]);
+            maxima[slot] = max_z;
+            label_of[slot] = member ? labels[a.labels + v] : -1;
         }
-    pred[po + (long)v] = best;
-}
-
-/* Computes: correct_k = number of nodes v in set k with pred_v = label_v.
- * Shapes: pred, labels, sets n.
- * Launch: dimension 0 one work-group, dimension 1 one per set.
- * Memory: one local int per work-item.
- * Order: integers; any order gives the same count. */
-__kernel void accuracy(__global int *correct, long co, __global const int *pred, long po, __global const int *labels,
-                       long lo, __global const int *sets, long so, uint n, __local int *tmp) {
-    uint item = (uint)get_local_id(0), set = (uint)get_global_id(1);
-    int count = 0;
-    for (ulong v = item; v < n; v += get_local_size(0))
-        count += ((uint)sets[so + (long)v] >> set & 1u) && pred[po + (long)v] == labels[lo + (long)v];
-    tmp[item] = count;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint half_size = (uint)get_local_size(0) / 2; half_size > 0; half_size /= 2) {
-        if (item < half_size)
-            tmp[item] += tmp[item + half_size];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint slot = me; slot < SLOTS; slot += size) {
+            uint v = base + (slot >> bits);
+            __global const float *row = z + a.z.off + v * a.z.ld;
+            float max_z = lanes_max(maxima + (slot & -lanes), lanes), sum = 0.0f;
+            if (label_of[slot] >= 0)
+                for (uint c = (slot & (lanes - 1)); c < a.classes; c += lanes)
+                    sum += exp(row[c] - max_z);
+            sums[slot] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint slot = me; slot < SLOTS; slot += size) {
+            uint v = base + (slot >> bits), lane = (slot & (lanes - 1));
+            int label = label_of[slot];
+            __global const float *row = z + a.z.off + v * a.z.ld;
+            __global float *out = gz + a.gz.off + v * a.gz.ld;
+            float max_z = lanes_max(maxima + slot - lane, lanes), sum = lanes_sum(sums + slot - lane, lanes);
+            if (label >= 0 && ((uint)label & (lanes - 1)) == lane) /* before its own gz, which may be z, is stored */
+                terms[slot] += log(sum) - (row[label] - max_z);
+            if (a.has_gz && v < end)
+                for (uint c = lane; c < a.classes; c += lanes)
+                    out[c] =
+                        label < 0 ? 0.0f : (exp(row[c] - max_z) / sum - ((int)c == label ? 1.0f : 0.0f)) * a.inverse;
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (item == 0)
-        correct[co + set] = tmp[0];
+    if (me == 0)
+        parts[get_group_id(0)] = lanes_sum(terms, SLOTS);
+}
+
+/* Computes: loss = inverse sum_b parts_b.
+ * Shapes: parts 1 x count, loss 1.
+ * Launch: one work-group.
+ * Memory: SLOTS floats.
+ * Order: every SLOTS-th part ascending, then the slots. */
+__kernel void loss_sum(__global float *loss, __global const float *parts, __local float *sums, loss_sum_args a) {
+    for (uint slot = (uint)get_local_id(0); slot < SLOTS; slot += (uint)get_local_size(0)) {
+        float sum = 0.0f;
+        for (uint b = slot; b < a.count; b += SLOTS)
+            sum += parts[b];
+        sums[slot] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        loss[a.loss.off] = lanes_sum(sums, SLOTS) * a.inverse;
+}
+
+/* Whether entry x of column c is a better prediction than `best` of column `at`: the largest, the first of equal ones;
+ * NaN is never chosen over a number. */
+HELPER bool is_better(float x, int c, float best, int at) {
+    return x > best || (x == best && c < at) || (isnan(best) && !isnan(x));
+}
+
+/* Computes: pred_v = column of the largest entry of row v; parts_bk = number of nodes v of block b in set k with
+ * pred_v = label_v.
+ * Shapes: z n x C, pred, labels and sets n, parts count x K, one row per work-group.
+ * Launch: one work-group per block_rows rows.
+ * Memory: SLOTS floats and ints: entry and column of each slot's prediction; K ints: counts.
+ * Order: integers; any order gives the same count. */
+__kernel void accuracy(__global int *parts, __global int *pred, __global const float *z, __global const int *labels,
+                       __global const int *sets, __local float *best, __local int *column, __local int *counts,
+                       accuracy_args a) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), bits = a.lane_bits, lanes = 1u << bits,
+         rows = SLOTS >> bits;
+    uint first = (uint)get_group_id(0) * a.block_rows, end = min(a.n, first + a.block_rows);
+    for (uint k = me; k < a.sets_counted; k += size)
+        counts[k] = 0;
+    for (uint base = first; base < end; base += rows) {
+        for (uint slot = me; slot < SLOTS; slot += size) {
+            uint v = base + (slot >> bits);
+            float most = NAN;
+            int at = 0;
+            if (v < end)
+                for (uint c = (slot & (lanes - 1)); c < a.classes; c += lanes) {
+                    float x = z[a.z.off + v * a.z.ld + c];
+                    if (is_better(x, (int)c, most, at)) {
+                        most = x;
+                        at = (int)c;
+                    }
+                }
+            best[slot] = most;
+            column[slot] = at;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint r = me; r < rows; r += size) { /* column of lane 0 becomes the sets in which the row counts */
+            uint v = base + r, slot = r * lanes, win = slot;
+            for (uint i = slot + 1; i < slot + lanes; i++)
+                if (is_better(best[i], column[i], best[win], column[win]))
+                    win = i;
+            int at = column[win];
+            if (v < end)
+                pred[a.pred + v] = at;
+            column[slot] = v < end && at == labels[a.labels + v] ? sets[a.sets + v] : 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = me; k < a.sets_counted; k += size)
+            for (uint slot = 0; slot < SLOTS; slot += lanes)
+                counts[k] += column[slot] >> k & 1;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint k = me; k < a.sets_counted; k += size)
+        parts[(uint)get_group_id(0) * a.sets_counted + k] = counts[k];
+}
+
+/* Computes: correct_k = sum_b parts_bk.
+ * Shapes: parts count x K, correct K.
+ * Launch: one work-group.
+ * Memory: SLOTS ints, of which a multiple of K is used.
+ * Order: integers; any order gives the same count. */
+__kernel void accuracy_sum(__global int *correct, __global const int *parts, __local int *sums, accuracy_sum_args a) {
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), len = a.count * a.sets_counted;
+    uint used = SLOTS / a.sets_counted * a.sets_counted; /* so that a slot adds parts of one set */
+    for (uint slot = me; slot < used; slot += size) {
+        int sum = 0;
+        for (uint i = slot; i < len; i += used)
+            sum += parts[i];
+        sums[slot] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = me; k < a.sets_counted; k += size) {
+        int sum = 0;
+        for (uint slot = k; slot < used; slot += a.sets_counted)
+            sum += sums[slot];
+        correct[a.correct + k] = sum;
+    }
 }

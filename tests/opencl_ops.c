@@ -93,10 +93,10 @@ static void masks_are_those_of_the_host(void) {
 /* Maximum launches of an operation; 1 unless listed. */
 static int64_t max_launches(be_op op) {
     switch (op) {
-    case BE_OP_gat_backward_scores:
     case BE_OP_pair_fold_sparse:
     case BE_OP_group_stats:
         return 3;
+    case BE_OP_gat_backward_scores:
     case BE_OP_gemm:
     case BE_OP_norm_sums:
     case BE_OP_col_sum:
@@ -107,6 +107,7 @@ static int64_t max_launches(be_op op) {
     case BE_OP_group_backward_sums:
     case BE_OP_group_backward_rows:
     case BE_OP_softmax_xent:
+    case BE_OP_accuracy:
         return 2;
     default:
         return 1;

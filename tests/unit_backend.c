@@ -193,7 +193,7 @@ static void wrong_numbers_are_refused(void) {
     USAGE(be_pair_fold(dev, &fold), "pair_fold: the rows");
     fold.first = -1;
     USAGE(be_pair_fold(dev, &fold), "pair_fold: the rows");
-    be_accuracy_args nine = {.correct = be_int_view(buf, 0, 9), .pred = some, .labels = some, .sets = some};
+    be_accuracy_args nine = {.correct = be_int_view(buf, 0, 9), .pred = some, .z = x, .labels = some, .sets = some};
     USAGE(be_accuracy(dev, &nine), "accuracy: between 1 and 8 sets");
 }
 

@@ -136,7 +136,7 @@ static bool listed(const char *list, const char *name) {
 
 /* Sizes that no other view gives. */
 static const char free_rows[] = "accuracy.correct col_sum.x col_stats.x pair_fold.out pair_fold_sparse.out fill.y";
-static const char free_cols[] = "argmax.z pair_fold.x pair_fold.out pair_fold_sparse.out mad_fold.x dirichlet.x "
+static const char free_cols[] = "accuracy.z pair_fold.x pair_fold.out pair_fold_sparse.out mad_fold.x dirichlet.x "
                                 "accuracy.correct fill.y";
 
 /* The field's view with one row or column less. */

@@ -3,13 +3,11 @@
 #include "support/topic.h"
 
 TOPIC_TEST(softmax_xent)
-TOPIC_TEST(argmax)
 TOPIC_TEST(accuracy)
 
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(softmax_xent);
-    RUN_TEST(argmax);
     RUN_TEST(accuracy);
     return support_end();
 }

@@ -36,7 +36,6 @@
     X(group_backward_sums) \
     X(group_backward_rows) \
     X(softmax_xent)        \
-    X(argmax)              \
     X(accuracy)            \
     X(adam)                \
     X(pair_fold)           \
@@ -305,16 +304,12 @@ typedef struct be_softmax_xent_args {
 } be_softmax_xent_args;
 
 /* pred_v = the column of the largest entry of row v, the lowest one of equals;
- * NaN never wins (a row of NaN gives 0). */
-typedef struct be_argmax_args {
-    be_ints pred;
-    be_mat z;
-} be_argmax_args;
-
-/* correct_k = number of v in set k with pred_v = label_v, for k < correct.len <= 8. */
+ * NaN never wins (a row of NaN gives 0).
+ * correct_k = number of v in set k with pred_v = label_v, for k < correct.len <= 8. */
 typedef struct be_accuracy_args {
-    be_ints correct;
-    be_ints pred, labels, sets;
+    be_ints correct, pred;
+    be_mat z;
+    be_ints labels, sets;
 } be_accuracy_args;
 
 /* Adam with classic L2 over a whole block of parameters; all 1 x len, step from 1:

@@ -17,23 +17,16 @@ fathom_status be_validate_softmax_xent(const be_device *dev, const be_softmax_xe
     END;
 }
 
-fathom_status be_validate_argmax(const be_device *dev, const be_argmax_args *a) {
-    BEGIN("argmax");
-    validate_mat(&ctx, "z", a->z, 0, 0);
-    validate_ints(&ctx, "pred", a->pred, a->z.rows);
-    validate_output_ints(&ctx, "pred", a->pred);
-    END;
-}
-
 fathom_status be_validate_accuracy(const be_device *dev, const be_accuracy_args *a) {
     BEGIN("accuracy");
     validate(&ctx, a->correct.len >= 1 && a->correct.len <= 8, "between 1 and 8 sets can be counted");
-    validate(&ctx, a->pred.len >= 1, "pred is empty");
+    validate_mat(&ctx, "z", a->z, 0, 0);
     validate_ints(&ctx, "correct", a->correct, a->correct.len);
-    validate_ints(&ctx, "pred", a->pred, a->pred.len);
-    validate_ints(&ctx, "labels", a->labels, a->pred.len);
-    validate_ints(&ctx, "sets", a->sets, a->pred.len);
+    validate_ints(&ctx, "pred", a->pred, a->z.rows);
+    validate_ints(&ctx, "labels", a->labels, a->z.rows);
+    validate_ints(&ctx, "sets", a->sets, a->z.rows);
     validate_output_ints(&ctx, "correct", a->correct);
+    validate_output_ints(&ctx, "pred", a->pred);
     END;
 }
 

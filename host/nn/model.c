@@ -125,9 +125,9 @@ fathom_status nn_step(nn_model *m, double lr, double decay, int64_t step) {
 fathom_status nn_count_correct(nn_model *m) {
     nn_pass pass = {.training = false};
     /* pred_v = argmax_c Z_vc; correct_s = number of nodes of set s with pred_v = label_v */
-    TRY(be_argmax(m->dev, &(be_argmax_args){.pred = m->pred, .z = nn_logits(m, &pass)}));
     return be_accuracy(m->dev, &(be_accuracy_args){.correct = be_int_view(m->stats.buf, m->stats.off + 1, NN_SETS),
                                                    .pred = m->pred,
+                                                   .z = nn_logits(m, &pass),
                                                    .labels = m->in->labels,
                                                    .sets = m->in->sets});
 }

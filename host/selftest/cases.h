@@ -21,6 +21,7 @@ typedef enum case_graph {
     GRAPH_RANDOM, /* rows of 0 to 8 entries, some empty; the last row and column are isolated */
     GRAPH_LOOPS,  /* the same with a self-loop on every row, as GAT and GCN see it */
     GRAPH_HUB,    /* row 0 names every column, column 0 is named by every row */
+    GRAPH_DENSE,  /* row r names the columns r, r + 2, r - 2 and so on: half of them */
     GRAPH_EMPTY   /* no entry at all */
 } case_graph;
 

@@ -27,6 +27,11 @@ static int64_t draw_row(int32_t *row, random_source *source, case_graph kind, in
             row[count++] = (int32_t)c;
         return count;
     }
+    if (kind == GRAPH_DENSE) {
+        for (int64_t c = r % 2; c < cols; c += 2)
+            row[count++] = (int32_t)c;
+        return count;
+    }
     for (uint32_t k = 0; k < drawn; k++) {
         int32_t column = (int32_t)random_below(source, reach);
         if (kind != GRAPH_EMPTY && (r < rows - 1 || rows == 1))
@@ -75,9 +80,10 @@ fathom_status make_graph(case_job *job, graph *g, int64_t rows, int64_t cols, bo
     int64_t drawn_rows = transpose ? cols : rows, drawn_cols = transpose ? rows : cols;
     int64_t *indptr = NULL;
     int32_t *indices = NULL;
+    int64_t row_max = job->c->graph == GRAPH_DENSE ? drawn_cols : ROW_MAX;
     fathom_status status;
     TRY_OUT(mem_new(&indptr, drawn_rows + 1, 1, sizeof *indptr, "case graph"));
-    TRY_OUT(mem_new(&indices, drawn_rows * ROW_MAX + drawn_cols, 1, sizeof *indices, "case graph"));
+    TRY_OUT(mem_new(&indices, drawn_rows * row_max + drawn_cols, 1, sizeof *indices, "case graph"));
     draw(indptr, indices, job->c, drawn_rows, drawn_cols);
     TRY_OUT(graph_tensors(job, g, rows, cols, indptr[drawn_rows], transpose));
     if (transpose) {

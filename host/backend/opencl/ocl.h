@@ -207,8 +207,19 @@ act_args ocl_act_args(be_act act);
                sizeof((const ocl_arg[]){__VA_ARGS__}) / sizeof(ocl_arg))
 /* Vectors per row of `cols` columns. */
 static inline int64_t ocl_vecs(int64_t cols) { return CEIL_DIV(cols, VEC); }
+/* Smallest b with 2^b >= count, at most max. */
+static inline u32 ocl_bits(int64_t count, u32 max) {
+    u32 bits = 0;
+    while (bits < max && INT64_C(1) << bits < count)
+        bits++;
+    return bits;
+}
 /* Work-items of an elementwise kernel: one per row and vec columns. */
 static inline int64_t ocl_items(be_mat m) { return m.rows * ocl_vecs(m.cols); }
+/* Work-items of `count` work-groups; needs ocl_require. */
+static inline int64_t ocl_group_items(const ocl_device *dev, ocl_kernel kernel, int64_t count) {
+    return count * (int64_t)dev->group_size[kernel];
+}
 fathom_status ocl_launch(ocl_device *dev, ocl_kernel kernel, int64_t items, int64_t global_y, const ocl_arg *args,
                          size_t count);
 

@@ -1,39 +1,90 @@
 /* ocl_attention.c - launches of cl/attention.cl. */
 #include "backend/opencl/ocl.h"
 
+#define MAX_TILE_BITS 4  /* up to 16 rows per tile of an edge kernel */
+#define TILE_ENTRIES 128 /* entries of a mean tile */
+
+/* Rows per tile, a power of two: so many that a tile has about TILE_ENTRIES entries. */
+static u32 tile_bits(be_csr a) {
+    u32 bits = MAX_TILE_BITS;
+    while (bits > 0 && (a.nnz << bits) > TILE_ENTRIES * a.rows)
+        bits--;
+    return bits;
+}
+
+static int64_t tile_items(const ocl_device *dev, ocl_kernel kernel, be_csr a) {
+    return ocl_group_items(dev, kernel, CEIL_DIV(a.rows, INT64_C(1) << tile_bits(a)));
+}
+
+static edges_args edges(be_csr a) {
+    return (edges_args){.indptr = (u32)a.indptr.off,
+                        .indices = (u32)a.indices.off,
+                        .eids = (u32)a.eids.off,
+                        .has_eids = a.eids.buf != NULL};
+}
+
+#define EDGE_BUFS(csr) BUF((csr).indptr), BUF((csr).indices), BUF((csr).eids)
+#define TILE(csr) .rows = (u32)(csr).rows, .tile_rows = 1u << tile_bits(csr), .lane_bits = SLOT_BITS - tile_bits(csr)
+/* First entries of a tile's rows, values of entries, `count` floats per slot. */
+#define TILE_LOCAL(csr, count)                                                                     \
+    ocl_local(((size_t)2 << tile_bits(csr)) * sizeof(cl_uint)), ocl_local(be_floats(EDGE_VALUES)), \
+        ocl_local(be_floats((count)*SLOTS))
+
 /* s = z a_src, t = z a_dst. */
 fathom_status ocl_gat_scores(ocl_device *dev, const be_gat_scores_args *a) {
-    return OCL_RUN(dev, K_gat_scores, a->z.rows, VECTOR(a->s), VECTOR(a->t), MAT(a->z), VECTOR(a->a_src),
-                   VECTOR(a->a_dst), U32(a->z.rows), U32(a->z.cols));
+    u32 lane_bits = ocl_bits(ocl_vecs(a->z.cols), 3);
+    TRY(ocl_require(dev, K_gat_scores));
+    return OCL_RUN(
+        dev, K_gat_scores, ocl_group_items(dev, K_gat_scores, CEIL_DIV(a->z.rows, (int64_t)SLOTS >> lane_bits)),
+        BUF(a->s), BUF(a->t), BUF(a->z), BUF(a->a_src), BUF(a->a_dst), ocl_local(be_floats(2 * SLOTS)),
+        ARGS(gat_scores_args, .s = ocl_mat(a->s), .t = ocl_mat(a->t), .z = ocl_mat(a->z), .a_src = ocl_mat(a->a_src),
+             .a_dst = ocl_mat(a->a_dst), .n = (u32)a->z.rows, .d = (u32)a->z.cols, .lane_bits = lane_bits));
 }
 
 /* alpha = softmax over row v of leakyrelu(s_u + t_v). */
 fathom_status ocl_gat_softmax(ocl_device *dev, const be_gat_softmax_args *a) {
-    return OCL_RUN(dev, K_gat_softmax, a->a.rows, VECTOR(a->alpha), CSR(a->a), VECTOR(a->s), VECTOR(a->t),
-                   U32(a->a.rows), F32(a->slope));
+    TRY(ocl_require(dev, K_gat_softmax));
+    return OCL_RUN(dev, K_gat_softmax, tile_items(dev, K_gat_softmax, a->a), BUF(a->alpha), EDGE_BUFS(a->a), BUF(a->s),
+                   BUF(a->t), TILE_LOCAL(a->a, 3),
+                   ARGS(gat_softmax_args, .alpha = ocl_mat(a->alpha), .s = ocl_mat(a->s), .t = ocl_mat(a->t),
+                        .a = edges(a->a), TILE(a->a), .slope = a->slope));
 }
 
 /* ge = alpha (q - sum_w alpha_w q_w) leakyrelu'(s_u + t_v), q = mask <gy_v, z_u>; gt_v = sum ge. */
 fathom_status ocl_gat_backward_edges(ocl_device *dev, const be_gat_backward_edges_args *a) {
-    return OCL_RUN(dev, K_gat_backward_edges, a->a.rows, VECTOR(a->ge), VECTOR(a->gt), CSR(a->a), VECTOR(a->alpha),
-                   VECTOR(a->alpha_dropped), U32(a->alpha_dropped.buf != NULL), VECTOR(a->s), VECTOR(a->t), MAT(a->gy),
-                   MAT(a->z), U32(a->a.rows), U32(a->z.cols), F32(a->scale), F32(a->slope));
+    TRY(ocl_require(dev, K_gat_backward_edges));
+    return OCL_RUN(dev, K_gat_backward_edges, tile_items(dev, K_gat_backward_edges, a->a), BUF(a->ge), BUF(a->gt),
+                   EDGE_BUFS(a->a), BUF(a->alpha), BUF(a->alpha_dropped), BUF(a->s), BUF(a->t), BUF(a->gy), BUF(a->z),
+                   TILE_LOCAL(a->a, 2),
+                   ARGS(gat_backward_edges_args, .ge = ocl_mat(a->ge), .gt = ocl_mat(a->gt), .alpha = ocl_mat(a->alpha),
+                        .alpha_dropped = ocl_mat(a->alpha_dropped), .s = ocl_mat(a->s), .t = ocl_mat(a->t),
+                        .gy = ocl_mat(a->gy), .z = ocl_mat(a->z), .a = edges(a->a), TILE(a->a), .d = (u32)a->z.cols,
+                        .dot_bits = ocl_bits(ocl_vecs(a->z.cols), 2), .has_dropped = a->alpha_dropped.buf != NULL,
+                        .scale = a->scale, .slope = a->slope));
 }
 
 /* gs_u = sum of ge over row u of the transpose. */
 fathom_status ocl_gat_edge_sums(ocl_device *dev, const be_gat_edge_sums_args *a) {
-    return OCL_RUN(dev, K_gat_edge_sums, a->at.rows, VECTOR(a->gs), VECTOR(a->at.indptr), VECTOR(a->at.eids),
-                   U32(a->at.eids.buf != NULL), VECTOR(a->ge), U32(a->at.rows));
+    TRY(ocl_require(dev, K_gat_edge_sums));
+    return OCL_RUN(
+        dev, K_gat_edge_sums, tile_items(dev, K_gat_edge_sums, a->at), BUF(a->gs), BUF(a->at.indptr), BUF(a->at.eids),
+        BUF(a->ge), TILE_LOCAL(a->at, 1),
+        ARGS(gat_edge_sums_args, .gs = ocl_mat(a->gs), .ge = ocl_mat(a->ge), .a = edges(a->at), TILE(a->at)));
 }
 
 /* gz += gs a_src' + gt a_dst'; ga_src += z' gs, ga_dst += z' gt. */
 fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_scores_args *a) {
     int64_t n = a->z.rows, d = a->z.cols;
+    u32 vec_bits = ocl_bits(ocl_vecs(d), 3);
     ocl_blocks blocks = ocl_split(n, WS_TWO_ROWS(1, d));
+    int64_t groups = blocks.count * CEIL_DIV(d, (int64_t)VEC << vec_bits);
     TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, d))));
-    TRY(OCL_RUN(dev, K_gat_backward_rows, n * ocl_vecs(d), MAT(a->gz), VECTOR(a->a_src), VECTOR(a->a_dst),
-                VECTOR(a->gs), VECTOR(a->gt), U32(n), U32(d)));
-    TRY(OCL_RUN(dev, K_gat_backward_blocks, blocks.count * ocl_vecs(d), SCRATCH(dev, 0), MAT(a->z), VECTOR(a->gs),
-                VECTOR(a->gt), U32(n), U32(d), U32(blocks.count), U32(blocks.rows)));
+    TRY(ocl_require(dev, K_gat_backward_scores));
+    TRY(OCL_RUN(dev, K_gat_backward_scores, ocl_group_items(dev, K_gat_backward_scores, groups), SCRATCH_BUF(dev),
+                BUF(a->gz), BUF(a->z), BUF(a->a_src), BUF(a->a_dst), BUF(a->gs), BUF(a->gt),
+                ocl_local(2 * SLOTS * sizeof(cl_float4)),
+                ARGS(gat_backward_scores_args, .gz = ocl_mat(a->gz), .z = ocl_mat(a->z), .a_src = ocl_mat(a->a_src),
+                     .a_dst = ocl_mat(a->a_dst), .gs = ocl_mat(a->gs), .gt = ocl_mat(a->gt), .n = (u32)n, .d = (u32)d,
+                     .vec_bits = vec_bits, .block_rows = (u32)blocks.rows)));
     return ocl_combine_blocks(dev, a->ga_src, a->ga_dst, 0, WS_TWO_ROWS(1, d), blocks, true);
 }

@@ -32,8 +32,7 @@
     K(attention, gat_softmax)                   \
     K(attention, gat_backward_edges)            \
     K(attention, gat_edge_sums)                 \
-    K(attention, gat_backward_rows)             \
-    K(attention, gat_backward_blocks)           \
+    K(attention, gat_backward_scores)           \
     K(norm_blocks, sum_blocks)                  \
     K(norm_blocks, norm_sums_blocks)            \
     K(norm_blocks, stats_blocks)                \
@@ -53,8 +52,8 @@
     K(norm_group_backward, group_rows_combine)  \
     K(loss, softmax_xent)                       \
     K(loss, loss_sum)                           \
-    K(loss, argmax)                             \
     K(loss, accuracy)                           \
+    K(loss, accuracy_sum)                       \
     K(optim, adam)                              \
     K(pairwise, pair_fold)                      \
     K(pairwise, sparse_dots)                    \

@@ -1,25 +1,47 @@
 /* ocl_loss.c - launches of cl/loss.cl. */
 #include "backend/opencl/ocl.h"
 
+#define LANE_BITS 4     /* up to 16 lanes for a row */
+#define MAX_BLOCKS 4096 /* added by one work-group: 64 parts per slot */
+
+/* Rows of a work-group: the fewest, unless that makes more than MAX_BLOCKS. */
+static ocl_blocks split(int64_t n, u32 lane_bits) {
+    int64_t rows = SLOTS >> lane_bits;
+    rows *= CEIL_DIV(n, rows * MAX_BLOCKS);
+    return (ocl_blocks){.count = CEIL_DIV(n, rows), .rows = rows};
+}
+
 /* loss = -1/|set| sum_v log softmax(z_v)[label_v]; gz = (softmax(z) - onehot) / |set|. */
 fathom_status ocl_softmax_xent(ocl_device *dev, const be_softmax_xent_args *a) {
     float inverse = a->count > 0 ? (float)(1.0 / (double)a->count) : 0.0f;
-    TRY(ocl_scratch(dev, be_floats(a->z.rows)));
-    TRY(OCL_RUN(dev, K_softmax_xent, a->z.rows, SCRATCH(dev, 0), MAT(a->gz), U32(a->gz.buf != NULL), MAT(a->z),
-                VECTOR(a->labels), VECTOR(a->sets), U32(a->z.rows), U32(a->z.cols), U32(a->set), F32(inverse)));
-    TRY(ocl_require(dev, K_loss_sum));
-    return OCL_RUN(dev, K_loss_sum, 1, VECTOR(a->loss), SCRATCH(dev, 0), U32(a->z.rows), F32(inverse),
-                   LOCAL_FLOATS(dev, K_loss_sum));
+    u32 lane_bits = ocl_bits(a->z.cols, LANE_BITS);
+    ocl_blocks blocks = split(a->z.rows, lane_bits);
+    TRY(ocl_scratch(dev, be_floats(blocks.count)));
+    TRY(ocl_require(dev, K_softmax_xent));
+    TRY(OCL_RUN(dev, K_softmax_xent, ocl_group_items(dev, K_softmax_xent, blocks.count), SCRATCH_BUF(dev), BUF(a->gz),
+                BUF(a->z), BUF(a->labels), BUF(a->sets), ocl_local(be_floats(3 * SLOTS)), ocl_local(be_floats(SLOTS)),
+                ARGS(softmax_xent_args, .gz = ocl_mat(a->gz), .z = ocl_mat(a->z), .labels = (u32)a->labels.off,
+                     .sets = (u32)a->sets.off, .has_gz = a->gz.buf != NULL, .n = (u32)a->z.rows,
+                     .classes = (u32)a->z.cols, .set = (u32)a->set, .lane_bits = lane_bits,
+                     .block_rows = (u32)blocks.rows, .inverse = inverse)));
+    return OCL_RUN(dev, K_loss_sum, 1, BUF(a->loss), SCRATCH_BUF(dev), ocl_local(be_floats(SLOTS)),
+                   ARGS(loss_sum_args, .loss = ocl_mat(a->loss), .count = (u32)blocks.count, .inverse = inverse));
 }
 
-/* pred_v = argmax_c z_vc. */
-fathom_status ocl_argmax(ocl_device *dev, const be_argmax_args *a) {
-    return OCL_RUN(dev, K_argmax, a->z.rows, VECTOR(a->pred), MAT(a->z), U32(a->z.rows), U32(a->z.cols));
-}
-
-/* correct_k = |{v in set k: pred_v = label_v}|. */
+/* pred_v = argmax_c z_vc; correct_k = |{v in set k: pred_v = label_v}|. */
 fathom_status ocl_accuracy(ocl_device *dev, const be_accuracy_args *a) {
+    int64_t sets = a->correct.len;
+    u32 lane_bits = ocl_bits(a->z.cols, LANE_BITS);
+    ocl_blocks blocks = split(a->z.rows, lane_bits);
+    TRY(ocl_scratch(dev, be_floats(blocks.count * sets)));
     TRY(ocl_require(dev, K_accuracy));
-    return OCL_RUN_2D(dev, K_accuracy, 1, a->correct.len, VECTOR(a->correct), VECTOR(a->pred), VECTOR(a->labels),
-                      VECTOR(a->sets), U32(a->pred.len), LOCAL_FLOATS(dev, K_accuracy));
+    TRY(OCL_RUN(dev, K_accuracy, ocl_group_items(dev, K_accuracy, blocks.count), SCRATCH_BUF(dev), BUF(a->pred),
+                BUF(a->z), BUF(a->labels), BUF(a->sets), ocl_local(be_floats(SLOTS)), ocl_local(be_floats(SLOTS)),
+                ocl_local(be_floats(sets)),
+                ARGS(accuracy_args, .z = ocl_mat(a->z), .pred = (u32)a->pred.off, .labels = (u32)a->labels.off,
+                     .sets = (u32)a->sets.off, .n = (u32)a->z.rows, .classes = (u32)a->z.cols,
+                     .sets_counted = (u32)sets, .lane_bits = lane_bits, .block_rows = (u32)blocks.rows)));
+    return OCL_RUN(
+        dev, K_accuracy_sum, 1, BUF(a->correct), SCRATCH_BUF(dev), ocl_local(be_floats(SLOTS)),
+        ARGS(accuracy_sum_args, .correct = (u32)a->correct.off, .count = (u32)blocks.count, .sets_counted = (u32)sets));
 }

@@ -23,8 +23,10 @@ fathom_status ocl_pair_fold(ocl_device *dev, const be_pair_fold_args *a) {
         int64_t rows = a->out.rows - done < step ? a->out.rows - done : step;
         be_mat out = a->out;
         out.off += done * out.ld;
-        TRY(OCL_RUN_2D(dev, K_pair_fold, CEIL_DIV(rows, FOLD_ROWS), out.cols, MAT(out), MAT(a->x), VECTOR(a->labels),
-                       U32(rows), U32(n), U32(a->x.cols), U32(a->kind), F32(a->scale), I64(a->first + done)));
+        TRY(OCL_RUN_2D(dev, K_pair_fold, CEIL_DIV(rows, FOLD_ROWS), out.cols, BUF(out), BUF(a->x), BUF(a->labels),
+                       ARGS(pair_fold_args, .out = ocl_mat(out), .x = ocl_mat(a->x), .labels = (u32)a->labels.off,
+                            .rows = (u32)rows, .n = (u32)n, .d = (u32)a->x.cols, .kind = (u32)a->kind,
+                            .first = (u32)(a->first + done), .scale = a->scale)));
     }
     return FATHOM_OK;
 }
@@ -50,10 +52,17 @@ fathom_status ocl_pair_fold_sparse(ocl_device *dev, const be_pair_fold_sparse_ar
         TRY(OCL_RUN(dev, K_fill, ocl_vecs(dots), SCRATCH_BUF(dev),
                     ARGS(fill_args, .y = {0, dots, dots % VEC == 0}, .rows = 1, .cols = dots, .value = 0.0f)));
         if (a->a.nnz > 0)
-            TRY(OCL_RUN(dev, K_sparse_dots, tile, SCRATCH(dev, 0), CSR(a->a), CSR(a->at), VECTOR(a->val), U32(tile),
-                        I64(first)));
-        TRY(OCL_RUN_2D(dev, K_sparse_fold, CEIL_DIV(tile, FOLD_ROWS), out.cols, MAT(out), SCRATCH(dev, 0),
-                       VECTOR(a->sq), VECTOR(a->labels), U32(tile), U32(n), F32(a->scale), I64(first)));
+            TRY(OCL_RUN(dev, K_sparse_dots, tile, SCRATCH_BUF(dev), BUF(a->a.indptr), BUF(a->a.indices), BUF(a->a.eids),
+                        BUF(a->at.indptr), BUF(a->at.indices), BUF(a->at.eids), BUF(a->val),
+                        ARGS(sparse_dots_args, .val = ocl_mat(a->val), .indptr = (u32)a->a.indptr.off,
+                             .indices = (u32)a->a.indices.off, .eids = (u32)a->a.eids.off,
+                             .has_eids = a->a.eids.buf != NULL, .t_indptr = (u32)a->at.indptr.off,
+                             .t_indices = (u32)a->at.indices.off, .t_eids = (u32)a->at.eids.off,
+                             .has_t_eids = a->at.eids.buf != NULL, .tile = (u32)tile, .first = (u32)first)));
+        TRY(OCL_RUN_2D(dev, K_sparse_fold, CEIL_DIV(tile, FOLD_ROWS), out.cols, BUF(out), SCRATCH_BUF(dev), BUF(a->sq),
+                       BUF(a->labels),
+                       ARGS(sparse_fold_args, .out = ocl_mat(out), .sq = ocl_mat(a->sq), .labels = (u32)a->labels.off,
+                            .tile = (u32)tile, .n = (u32)n, .first = (u32)first, .scale = a->scale)));
     }
     return FATHOM_OK;
 }
@@ -67,14 +76,18 @@ fathom_status ocl_mad_fold(ocl_device *dev, const be_mad_fold_args *a) {
         be_ints count = a->count;
         sum.off += done;
         count.off += done;
-        TRY(OCL_RUN(dev, K_mad_fold, rows, VECTOR(sum), VECTOR(count), MAT(a->x), VECTOR(a->norm), U32(rows), U32(n),
-                    U32(a->x.cols), I64(a->first + done)));
+        TRY(OCL_RUN(dev, K_mad_fold, rows, BUF(sum), BUF(count), BUF(a->x), BUF(a->norm),
+                    ARGS(mad_fold_args, .sum = ocl_mat(sum), .x = ocl_mat(a->x), .norm = ocl_mat(a->norm),
+                         .count = (u32)count.off, .rows = (u32)rows, .n = (u32)n, .d = (u32)a->x.cols,
+                         .first = (u32)(a->first + done))));
     }
     return FATHOM_OK;
 }
 
 /* e_v = sum over u in row v of ||w_v x_v - w_u x_u||^2. */
 fathom_status ocl_dirichlet(ocl_device *dev, const be_dirichlet_args *a) {
-    return OCL_RUN(dev, K_dirichlet, a->a.rows, VECTOR(a->e), VECTOR(a->a.indptr), VECTOR(a->a.indices), MAT(a->x),
-                   VECTOR(a->w), U32(a->w.buf != NULL), U32(a->a.rows), U32(a->x.cols));
+    return OCL_RUN(dev, K_dirichlet, a->a.rows, BUF(a->e), BUF(a->a.indptr), BUF(a->a.indices), BUF(a->x), BUF(a->w),
+                   ARGS(dirichlet_args, .e = ocl_mat(a->e), .x = ocl_mat(a->x), .w = ocl_mat(a->w),
+                        .indptr = (u32)a->a.indptr.off, .indices = (u32)a->a.indices.off, .has_w = a->w.buf != NULL,
+                        .rows = (u32)a->a.rows, .d = (u32)a->x.cols));
 }

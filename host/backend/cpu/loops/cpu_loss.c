@@ -52,20 +52,15 @@ CPU_OP(softmax_xent) {
     data(a->loss)[0] = a->count > 0 ? (float)(sum / (double)a->count) : 0.0f;
 }
 
-CPU_NO_SCRATCH(argmax)
-CPU_OP(argmax) {
-    range rows = row_partition(ctx, a->z.rows);
-    for (int64_t v = rows.begin; v < rows.end; v++) {
-        const float *z = row(a->z, v);
-        float best = -INFINITY;
-        int32_t at = 0;
-        for (int64_t c = 0; c < a->z.cols; c++)
-            if (z[c] > best) {
-                best = z[c];
-                at = (int32_t)c;
-            }
-        int_data(a->pred)[v] = at;
-    }
+static int32_t argmax(const float *z, int64_t classes) {
+    float best = -INFINITY;
+    int32_t at = 0;
+    for (int64_t c = 0; c < classes; c++)
+        if (z[c] > best) {
+            best = z[c];
+            at = (int32_t)c;
+        }
+    return at;
 }
 
 #define SETS 16 /* counters per thread: one cache line, against false sharing */
@@ -76,13 +71,16 @@ CPU_SCRATCH(accuracy) {
 }
 CPU_OP(accuracy) {
     int32_t *counts = (int32_t *)(void *)ctx->scratch, *own = counts + SETS * ctx->id;
-    const int32_t *pred = int_data(a->pred), *labels = int_data(a->labels), *sets = int_data(a->sets);
+    const int32_t *labels = int_data(a->labels), *sets = int_data(a->sets);
+    int32_t *pred = int_data(a->pred);
     memset(own, 0, SETS * sizeof *own);
-    range rows = row_partition(ctx, a->pred.len);
-    for (int64_t v = rows.begin; v < rows.end; v++)
+    range rows = row_partition(ctx, a->z.rows);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        pred[v] = argmax(row(a->z, v), a->z.cols);
         if (pred[v] == labels[v])
             for (int k = 0; k < a->correct.len; k++)
                 own[k] += sets[v] >> k & 1;
+    }
     cpu_barrier(ctx);
     if (ctx->id != 0)
         return;
