@@ -90,13 +90,11 @@ void setUp(void) {
     OK(fathom_device_from_opencl(&device, context, id, queue, NULL));
 }
 
+/* Of the buffer; fault_interop.c counts those of context and queue, which drivers themselves keep more of. */
 static cl_uint references(void) {
-    cl_uint c = 0, q = 0, m = 0;
-    CL(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof c, &c, NULL));
-    CL(clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof q, &q, NULL));
-    CL(clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof m, &m, NULL));
-    TEST_ASSERT_EQUAL_INT(1, m);
-    return q;
+    cl_uint count = 0;
+    CL(clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof count, &count, NULL));
+    return count;
 }
 
 void tearDown(void) {
@@ -244,7 +242,6 @@ static void training_in_the_callers_queue(void) {
     OK(fathom_device_describe(device, &info));
     TEST_ASSERT_EQUAL_STRING("opencl", info.backend);
     TEST_ASSERT_EQUAL_STRING_LEN("opencl:", info.word, 7);
-    TEST_ASSERT_EQUAL_INT(2, references());
     fathom_model_free(model);
     fathom_data_free(data);
 }
