@@ -4,8 +4,9 @@ meter=$BUILD_DIR/tests/gpu_meter.so
 [ -e "$meter" ] || skip "gpu_meter needs x86-64, a build without sanitizers and the OpenCL module"
 
 # --- known.c: kernel, launches, sectors / unique, lanes in %, most loads of an item, barriers ---
-code=0
-"$SOURCE_DIR/tests/gpu_meter" --check >out 2>err || code=$?
+code=0 long=()
+[ -z "${FATHOM_TEST_LONG:-}" ] || long=(--long)
+"$SOURCE_DIR/tests/gpu_meter" --check "${long[@]}" >out 2>err || code=$?
 [ $code != 77 ] || skip "$(sed 's/^gpu_meter: //' err)"
 clang=$(compgen -c clang- | grep -xE 'clang-(1[5-9]|[2-9][0-9])' | sort -uV | head -1)
 mkdir known

@@ -117,6 +117,7 @@ static void make(int32_t kind) {
     o.width = D;
     o.groups = G;
     o.lambda = 0.3;
+    fathom_norm_free(norm);
     OK(fathom_norm_make(&norm, device, &o));
 }
 
