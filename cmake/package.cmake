@@ -39,11 +39,11 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfathom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfathom${soname} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
-    "libopenblas-dev, libzip-dev, zlib1g-dev, libcjson-dev, libcurl4-openssl-dev, libssl-dev")
+    "opencl-c-headers, libopenblas-dev, libzip-dev, zlib1g-dev, libcjson-dev, libcurl4-openssl-dev, libssl-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "very deep graph neural networks, development files
-Header, static library, pkg-config and CMake files of libfathom. Linking
-statically needs the suggested packages.")
+Headers, static library, pkg-config and CMake files of libfathom. Linking
+statically and fathom/opencl.h need the suggested packages.")
 if(TARGET fathom_opencl)
     list(APPEND CPACK_COMPONENTS_ALL opencl)
     set(CPACK_DEBIAN_OPENCL_PACKAGE_NAME fathom-opencl)

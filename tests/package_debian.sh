@@ -23,6 +23,7 @@ holds fathom 'share/man/man1/fathom-train\.1\.gz$'
 holds fathom 'share/bash-completion/completions/fathom$'
 holds libfathom0 'libfathom\.so\.0 ->'
 holds libfathom-dev 'include/fathom/fathom\.h$'
+holds libfathom-dev 'include/fathom/opencl\.h$'
 holds libfathom-dev 'libfathom\.a$'
 holds fathom-opencl 'fathom/fathom_opencl\.so$'
 [[ $(field fathom-opencl Depends) == *libclblast1* ]] || fail "the module does not depend on CLBlast"

@@ -39,6 +39,12 @@ for name in train group_norm measure custom_graph; do
     build "${CC:-cc}" $name.c shared/$name $(pkg-config --libs fathom)
     build "${CC:-cc}" $name.c static/$name $static_flags
 done
+if pkg-config --exists OpenCL; then
+    build "${CC:-cc}" share_queue.c shared/share_queue $(pkg-config --libs fathom OpenCL)
+    build "${CC:-cc}" share_queue.c static/share_queue $static_flags $(pkg-config --libs OpenCL)
+else
+    echo "no OpenCL headers: share_queue.c is left out"
+fi
 if command -v c++ >/dev/null; then
     build c++ call.cpp shared/call -std=c++14 $(pkg-config --libs fathom)
     build c++ call.cpp static/call -std=c++14 $static_flags

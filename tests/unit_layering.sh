@@ -68,7 +68,11 @@ hits() {
 
 rule_opencl_stays_in_its_module() {
     hits "$1" '#[[:space:]]*include[[:space:]]*[<"]([Cc][Ll]/|clblast|CLBlast)' host include cl tests bench |
-        grep -vE '^(host/backend/opencl|tests/layers)/' || true
+        grep -vE '^(host/backend/opencl|tests/layers|tests/meter)/|^include/fathom/opencl\.h:' || true
+    # The public header may bring OpenCL's types: only its implementation includes it, without them.
+    hits "$1" '#[[:space:]]*include[[:space:]]*[<"]fathom/opencl' host bench | grep -v '^host/api/opencl\.c:' || true
+    [ ! -e "$1/host/api/opencl.c" ] || grep -q '^#define FATHOM_WITHOUT_CL_H$' "$1/host/api/opencl.c" ||
+        echo "host/api/opencl.c includes OpenCL's headers"
 }
 
 rule_cblas_stays_in_its_module() {
@@ -152,6 +156,8 @@ breaks includes_point_down bench/a.c '#include "cli/cli.h"'
 breaks includes_point_down bench/a.c '#include "terminal/terminal.h"'
 breaks opencl_stays_in_its_module host/backend/cpu/a.c '#include <CL/cl.h>'
 breaks opencl_stays_in_its_module host/nn/a.h '#include <clblast_c.h>'
+breaks opencl_stays_in_its_module host/nn/a.c '#include "fathom/opencl.h"'
+breaks opencl_stays_in_its_module host/api/opencl.c '#include "fathom/opencl.h"'
 breaks cblas_stays_in_its_module host/nn/a.c '#include <cblas.h>'
 breaks only_the_command_prints_and_exits host/data/a.c '    printf("x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    fprintf(stderr, "x");'

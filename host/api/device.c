@@ -84,13 +84,13 @@ fathom_status api_open(fathom_device **device, const char *selector, const be_op
     double start = clock_seconds();
     TRY(mem_new(&made, 1, 1, sizeof *made, "device handle"));
     TRY_OUT(make_lock(&made->lock));
-    status = be_open(&made->dev, selector, how);
+    status = how->shared ? be_open_shared(&made->dev, how->shared, how) : be_open(&made->dev, selector, how);
     if (status != FATHOM_OK) {
         pthread_mutex_destroy(&made->lock);
         goto out;
     }
     made->threads = how->threads;
-    made->automatic = is_auto(selector);
+    made->automatic = !how->shared && is_auto(selector);
     made->open_s = clock_seconds() - start;
     *device = made;
     return FATHOM_OK;
@@ -99,17 +99,24 @@ out:
     return status;
 }
 
+fathom_status api_device_options(be_options *to, fathom_device_options *given, const fathom_device_options *options,
+                                 const char *function) {
+    *given = (fathom_device_options){0};
+    TAKE(*given, options);
+    if (given->threads < 0)
+        return fail(FATHOM_USAGE, "%s: threads is %d; 0 means one per core", function, given->threads);
+    *to = (be_options){
+        .threads = given->threads, .trust = given->trust != 0, .tuned = given->tune ? tuned : NULL, .user = given};
+    return FATHOM_OK;
+}
+
 fathom_status fathom_device_open(fathom_device **device, const char *word, const fathom_device_options *options) {
-    fathom_device_options given = {0};
+    fathom_device_options given;
+    be_options how;
     NEED(device);
     *device = NULL;
-    TAKE(given, options);
-    if (given.threads < 0)
-        return fail(FATHOM_USAGE, "%s: threads is %d; 0 means one per core", __func__, given.threads);
-    return api_open(
-        device, word,
-        &(be_options){
-            .threads = given.threads, .trust = given.trust != 0, .tuned = given.tune ? tuned : NULL, .user = &given});
+    TRY(api_device_options(&how, &given, options, __func__));
+    return api_open(device, word, &how);
 }
 
 void fathom_device_close(fathom_device *device) {

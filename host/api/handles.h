@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "core/status.h"
+#include "nn/standalone_norm.h"
 #include "train/checkpoint.h"
 #include "train/train.h"
 
@@ -17,6 +18,11 @@ struct fathom_device {
     bool automatic;       /* opened as auto */
     be_device *refused;   /* failed the sanity check and was replaced by the CPU; its norms may still exist */
     char note[CORE_MESSAGE_MAX];
+};
+
+struct fathom_norm {
+    nn_standalone_norm *alone;
+    fathom_device *device;
 };
 
 struct fathom_data {
@@ -65,7 +71,10 @@ void api_unlock(fathom_device *device);
 /* Sanity check of the device for this use; call with the device locked. The CPU replaces an auto device that fails. */
 fathom_status api_ready(fathom_device *device, const train_use *use);
 
-/* fathom_device_open with all back-end options. */
+/* Back-end options from the caller's; *given is their full copy, which must stay while *to is used. */
+fathom_status api_device_options(be_options *to, fathom_device_options *given, const fathom_device_options *options,
+                                 const char *function);
+/* fathom_device_open with all back-end options; with how->shared the selector is not used. */
 fathom_status api_open(fathom_device **device, const char *selector, const be_options *how);
 
 /* fathom_train with a stop flag (may be NULL), read between epochs, during set-up and metrics. */

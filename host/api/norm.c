@@ -1,12 +1,6 @@
 /* norm.c - a normalisation by itself in the public header; the work is in nn/standalone_norm.c. */
 #include "api/handles.h"
 #include "core/mem.h"
-#include "nn/standalone_norm.h"
-
-struct fathom_norm {
-    nn_standalone_norm *alone;
-    fathom_device *device;
-};
 
 fathom_status fathom_norm_options_init(fathom_norm_options *options, size_t size) {
     fathom_norm_options defaults = {.kind = FATHOM_NORM_GROUP, .groups = 10, .lambda = 0.01, .momentum = 0.3};
@@ -56,12 +50,12 @@ void fathom_norm_free(fathom_norm *norm) {
 static fathom_status weights_of(nn_norm_weights *to, const fathom_norm_weights *weights) {
     fathom_norm_weights w = {0};
     TAKE(w, weights);
-    *to = (nn_norm_weights){.gamma = w.weight,
-                            .beta = w.bias,
-                            .u = w.lin_weight,
-                            .c = w.lin_bias,
-                            .rmean = w.running_mean,
-                            .rvar = w.running_var};
+    *to = (nn_norm_weights){.gamma = nn_host_array(w.weight),
+                            .beta = nn_host_array(w.bias),
+                            .u = nn_host_array(w.lin_weight),
+                            .c = nn_host_array(w.lin_bias),
+                            .rmean = nn_host_array(w.running_mean),
+                            .rvar = nn_host_array(w.running_var)};
     return FATHOM_OK;
 }
 
@@ -73,7 +67,8 @@ fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, i
     NEED(x);
     TRY(weights_of(&w, weights));
     api_lock(norm->device);
-    fathom_status status = nn_standalone_norm_forward(norm->alone, y, x, rows, &w, training != 0);
+    fathom_status status =
+        nn_standalone_norm_forward(norm->alone, nn_host_array(y), nn_host_array(x), rows, &w, training != 0);
     api_unlock(norm->device);
     return status;
 }
@@ -88,9 +83,13 @@ fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_no
     NEED(x);
     TRY(weights_of(&w, weights));
     TAKE(g, gradients);
-    nn_norm_gradients to = {.gamma = g.weight, .beta = g.bias, .u = g.lin_weight, .c = g.lin_bias};
+    nn_norm_gradients to = {.gamma = nn_host_array(g.weight),
+                            .beta = nn_host_array(g.bias),
+                            .u = nn_host_array(g.lin_weight),
+                            .c = nn_host_array(g.lin_bias)};
     api_lock(norm->device);
-    fathom_status status = nn_standalone_norm_backward(norm->alone, gx, &to, gy, x, rows, &w);
+    fathom_status status =
+        nn_standalone_norm_backward(norm->alone, nn_host_array(gx), &to, nn_host_array(gy), nn_host_array(x), rows, &w);
     api_unlock(norm->device);
     return status;
 }

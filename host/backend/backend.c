@@ -89,6 +89,23 @@ fathom_status be_wrap_host(be_device *dev, be_buf **buf, const void *memory, siz
     return FATHOM_OK;
 }
 
+fathom_status be_wrap_shared(be_device *dev, be_buf **buf, void *memory, bool written, const char *what) {
+    be_buf *b = NULL;
+    *buf = NULL;
+    if (!dev->driver->wrap || be_is_foreign(dev))
+        return fail(FATHOM_USAGE, "%s: %s was not opened from the context of an OpenCL program", what, dev->info.name);
+    TRY(mem_new(&b, 1, 1, sizeof *b, "buffer record"));
+    *b = (be_buf){.dev = dev, .borrowed = true};
+    fathom_status status = dev->driver->wrap(dev->state, b, memory, written, what);
+    if (status != FATHOM_OK) {
+        mem_free(b);
+        return status;
+    }
+    add_buffer(dev, b);
+    *buf = b;
+    return FATHOM_OK;
+}
+
 fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *what) {
     *buf = NULL;
     if (be_is_foreign(dev))
@@ -113,11 +130,15 @@ fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *w
     return FATHOM_OK;
 }
 
+size_t be_bytes(const be_buf *buf) { return buf->bytes; }
+
 void be_free(be_device *dev, be_buf *buf) {
     if (!buf)
         return;
-    if (buf->borrowed)
+    if (buf->borrowed && be_has_host_memory(dev))
         dev->driver->sync(dev->state);
+    else if (buf->borrowed && !be_is_foreign(dev))
+        dev->driver->unwrap(dev->state, buf->handle);
     else if (!be_is_foreign(dev))
         dev->driver->release(dev->state, buf->handle);
     dev->live_bytes -= (int64_t)buf->bytes;

@@ -63,7 +63,14 @@ fathom_status be_alloc(be_device *dev, be_buf **buf, size_t bytes, const char *w
  * constant. */
 bool be_has_host_memory(const be_device *dev);
 fathom_status be_wrap_host(be_device *dev, be_buf **buf, const void *memory, size_t bytes);
-void be_free(be_device *dev, be_buf *buf); /* waits for pending work; accepts NULL */
+/* *buf = a buffer over a memory object of the caller (cl_mem) on a device opened by be_open_shared; a reference is kept
+ * until be_free. Refused with FATHOM_USAGE if it is not a buffer of the device's context that kernels may read, and
+ * write if `written`; `what` names it in the message. */
+fathom_status be_wrap_shared(be_device *dev, be_buf **buf, void *memory, bool written, const char *what);
+size_t be_bytes(const be_buf *buf);
+/* Do two views have bytes in common? Also through two buffers over one memory object, or over parts of one. */
+bool be_overlap(be_mat x, be_mat y);
+void be_free(be_device *dev, be_buf *buf); /* waits for pending work unless wrapped on a shared device; accepts NULL */
 /* Offsets in bytes. Upload copies `source` before it returns; download waits. */
 fathom_status be_upload(be_device *dev, be_buf *buf, size_t offset, const void *source, size_t bytes);
 fathom_status be_download(be_device *dev, void *target, const be_buf *buf, size_t offset, size_t bytes);
@@ -138,6 +145,11 @@ typedef struct be_tuning {
 /* What may take long to compile, unless the driver has it in its cache. */
 typedef enum be_compiled { BE_COMPILES_KERNELS, BE_COMPILES_CLBLAST, BE_COMPILED_COUNT } be_compiled;
 
+/* OpenCL objects of the caller: a cl_context, a cl_device_id, a cl_command_queue. */
+typedef struct be_shared {
+    void *context, *device, *queue;
+} be_shared;
+
 typedef struct be_options {
     int threads;  /* CPU back end; 0: one per core */
     bool profile; /* time every operation */
@@ -149,6 +161,7 @@ typedef struct be_options {
     /* Called once for each: when the kernels built so far took long, and before CLBlast is first used, whose kernels
      * come in one piece; may be NULL. */
     void (*compiling)(const char *device, be_compiled what);
+    const be_shared *shared; /* set by be_open_shared: work in the caller's context and queue; else NULL */
 } be_options;
 
 /* selector NULL means $FATHOM_DEVICE, then auto. options may be NULL. A device named by
@@ -156,7 +169,10 @@ typedef struct be_options {
  * choice does not open, and be_device_note gives the reason (else ""). */
 fathom_status be_open(be_device **dev, const char *selector, const be_options *options);
 fathom_status be_open_row(be_device **dev, const be_list *list, int row, const be_options *options);
-void be_close(be_device *dev); /* frees remaining buffers; accepts NULL */
+/* The device of the caller's OpenCL objects, of which references are kept until be_close. Operations are enqueued in
+ * the caller's queue, which executes in order; the caller waits for it. */
+fathom_status be_open_shared(be_device **dev, const be_shared *shared, const be_options *options);
+void be_close(be_device *dev); /* waits; frees remaining buffers; accepts NULL */
 const be_info *be_device_info(const be_device *dev);
 const char *be_device_note(const be_device *dev);
 

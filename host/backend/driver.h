@@ -17,6 +17,8 @@ struct be_buf {
     size_t bytes;
     void *handle;
     bool borrowed;       /* the caller's memory: not freed */
+    void *root;          /* of a wrapped memory object: that object, or the one that it is a part of; else NULL */
+    size_t root_offset;  /* its first byte in `root` */
     be_buf *next, *prev; /* all live buffers of the device */
 };
 
@@ -47,10 +49,16 @@ typedef struct be_driver {
 
     /* `state` is private to the back end and passed to every function below. */
     fathom_status (*open)(void **state, const be_info *info, const be_options *options);
+    /* [optional] Checks the caller's objects and describes their device, for `open` with options->shared. */
+    fathom_status (*identify)(be_info *info, const be_shared *shared);
     void (*close)(void *state); /* waits for pending work, frees everything */
 
     fathom_status (*alloc)(void *state, void **handle, size_t bytes, const char *what);
     void (*release)(void *state, void *handle);
+    /* [optional, with identify] Fills in handle, bytes, root and root_offset; see be_wrap_shared. unwrap does not wait.
+     */
+    fathom_status (*wrap)(void *state, be_buf *buf, void *memory, bool written, const char *what);
+    void (*unwrap)(void *state, void *handle);
     fathom_status (*upload)(void *state, void *handle, size_t offset, const void *source, size_t bytes);
     fathom_status (*download)(void *state, void *target, void *handle, size_t offset, size_t bytes);
     fathom_status (*sync)(void *state);

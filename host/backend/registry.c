@@ -273,6 +273,20 @@ fathom_status be_open_row(be_device **dev, const be_list *list, int row, const b
     return FATHOM_OK;
 }
 
+fathom_status be_open_shared(be_device **dev, const be_shared *shared, const be_options *options) {
+    be_options given = options ? *options : (be_options){0};
+    be_info info;
+    const be_list only = {.info = &info, .count = 1, .all = 1};
+    const char *why = "";
+    const be_driver *driver = be_opencl_driver(&why);
+    *dev = NULL;
+    if (!driver)
+        return fail(FATHOM_DEVICE, "%s", why);
+    TRY(driver->identify(&info, shared));
+    given.shared = shared;
+    return be_open_row(dev, &only, 0, &given);
+}
+
 fathom_status be_open(be_device **dev, const char *selector, const be_options *options) {
     const char *from_environment = getenv("FATHOM_DEVICE");
     if (!selector)

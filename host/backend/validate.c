@@ -88,9 +88,12 @@ void validate_csr(validation *ctx, const char *field, const be_csr *a) {
 }
 
 /* By the first and one-past-last element of each view. */
-static bool overlap(be_mat x, be_mat y) {
-    if (!x.buf || x.buf != y.buf)
+bool be_overlap(be_mat x, be_mat y) {
+    bool same_memory = x.buf && y.buf && (x.buf == y.buf || (x.buf->root && x.buf->root == y.buf->root));
+    if (!same_memory)
         return false;
+    x.off += (int64_t)(x.buf->root_offset / sizeof(float));
+    y.off += (int64_t)(y.buf->root_offset / sizeof(float));
     int64_t x_end = x.off + (x.rows - 1) * x.ld + x.cols, y_end = y.off + (y.rows - 1) * y.ld + y.cols;
     if (x.off >= y_end || y.off >= x_end)
         return false;
@@ -118,7 +121,7 @@ static bool listed(const char *list, const char *name) {
 void validate_output(validation *ctx, const char *field, be_mat m, const char *may_be) {
     for (int i = 0; ctx->status == FATHOM_OK && i < ctx->count; i++) {
         be_mat other = ctx->seen[i].view;
-        if (strcmp(ctx->seen[i].field, field) == 0 || !overlap(m, other))
+        if (strcmp(ctx->seen[i].field, field) == 0 || !be_overlap(m, other))
             continue;
         if (!(same_view(m, other) && listed(may_be, ctx->seen[i].field)))
             ctx->status = fail(FATHOM_USAGE, "%s: the output %s overlaps %s", ctx->op, field, ctx->seen[i].field);

@@ -1,5 +1,6 @@
-/* standalone_norm.c - see standalone_norm.h. The caller's arrays are used in place where the device computes in host
- * memory; elsewhere they are copied there and back. What forward saves for backward stays on the device. */
+/* standalone_norm.c - see standalone_norm.h. Host arrays are used in place where the device computes in host memory;
+ * elsewhere they are copied there and back. Arrays on the device are used in place. What forward saves for backward
+ * stays on the device. */
 #include "nn/standalone_norm.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 
 /* The arrays of nn_norm_weights. A parameter belongs to the first array whose name its own name ends in. */
 enum { LIN_WEIGHT, LIN_BIAS, RUNNING_MEAN, RUNNING_VAR, WEIGHT, BIAS, ARRAYS };
+enum { GRADIENTS = 4 }; /* arrays of nn_norm_gradients */
 static const char *const endings[ARRAYS] = {"lin.weight", "lin.bias", "running_mean", "running_var", "weight", "bias"};
 
 struct nn_standalone_norm {
@@ -34,46 +36,62 @@ typedef struct array_copy {
 
 typedef struct call {
     be_device *dev;
-    array_copy copies[ARRAYS + 2];
+    array_copy copies[ARRAYS + GRADIENTS + 3]; /* y or gx, x, gy */
     int count;
 } call;
 
-/* *view = the array as a matrix; absent for NULL. `target` is the array again when the device changes it. */
-static fathom_status bind(call *c, be_mat *view, const float *array, float *target, int64_t rows, int64_t cols) {
+static bool present(nn_array array) { return array.host || array.memory; }
+
+static fathom_status bind_memory(call *c, be_buf **buf, nn_array array, bool written, size_t bytes, const char *what) {
+    TRY(be_wrap_shared(c->dev, buf, array.memory, written, what));
+    size_t given = be_bytes(*buf), most = given / sizeof(float);
+    if (array.offset < 0 || (uint64_t)array.offset > most || bytes > be_floats((int64_t)most - array.offset))
+        return fail(FATHOM_USAGE, "%s needs %zu bytes from float %lld of its buffer on, which has %zu bytes", what,
+                    bytes, (long long)array.offset, given);
+    return FATHOM_OK;
+}
+
+/* *view = the array as a matrix, in place where the device can; absent for an absent one. */
+static fathom_status bind(call *c, be_mat *view, nn_array array, bool written, int64_t rows, int64_t cols,
+                          const char *what) {
     size_t bytes = be_floats(rows * cols);
     *view = (be_mat){0};
-    if (!array)
+    if (!present(array))
         return FATHOM_OK;
     array_copy *copy = &c->copies[c->count++];
     copy->bytes = bytes;
-    if (be_has_host_memory(c->dev)) {
-        TRY(be_wrap_host(c->dev, &copy->buf, array, bytes));
+    if (array.memory) {
+        TRY(bind_memory(c, &copy->buf, array, written, bytes, what));
+    } else if (be_has_host_memory(c->dev)) {
+        TRY(be_wrap_host(c->dev, &copy->buf, array.host, bytes));
     } else {
-        copy->target = target;
+        copy->target = written ? array.host : NULL;
         TRY(be_alloc(c->dev, &copy->buf, bytes, "an array of the normalisation"));
-        TRY(be_upload(c->dev, copy->buf, 0, array, bytes));
+        TRY(be_upload(c->dev, copy->buf, 0, array.host, bytes));
     }
-    *view = be_view(copy->buf, 0, rows, cols);
+    *view = be_view(copy->buf, array.offset, rows, cols);
     return FATHOM_OK;
 }
 
 /* The parameters of the layer become views of the caller's arrays; forward moves the running estimates. */
 static fathom_status bind_weights(call *c, const nn_standalone_norm *a, const nn_norm_weights *w) {
-    const float *const arrays[ARRAYS] = {w->u, w->c, w->rmean, w->rvar, w->gamma, w->beta};
-    float *const targets[ARRAYS] = {[RUNNING_MEAN] = w->rmean, [RUNNING_VAR] = w->rvar};
+    static const char *const names[ARRAYS] = {"lin_weight",  "lin_bias", "running_mean",
+                                              "running_var", "weight",   "bias"};
+    const nn_array arrays[ARRAYS] = {w->u, w->c, w->rmean, w->rvar, w->gamma, w->beta};
     for (int i = 0; i < ARRAYS; i++) {
         const nn_param *p = a->param[i];
         if (p)
-            TRY(bind(c, p->view, arrays[i], targets[i], p->rows, p->cols));
+            TRY(bind(c, p->view, arrays[i], i == RUNNING_MEAN || i == RUNNING_VAR, p->rows, p->cols, names[i]));
     }
     return FATHOM_OK;
 }
 
-static fathom_status download_copies(const call *c) {
+/* Host arrays are complete when a call returns; work on arrays of the device goes on. */
+static fathom_status download_copies(const call *c, nn_array output) {
     for (int i = 0; i < c->count; i++)
         if (c->copies[i].target)
             TRY(be_download(c->dev, c->copies[i].target, c->copies[i].buf, 0, c->copies[i].bytes));
-    return be_sync(c->dev);
+    return output.memory ? FATHOM_OK : be_sync(c->dev);
 }
 
 static void free_copies(call *c) {
@@ -174,30 +192,35 @@ void nn_standalone_norm_free(nn_standalone_norm *a) {
 
 static fathom_status check_weights(const nn_standalone_norm *a, const nn_norm_weights *w, bool training) {
     const char *name = nn_norm_name(a->config.norm);
-    if (a->param[WEIGHT] && (!w->gamma || !w->beta))
+    if (a->param[WEIGHT] && (!present(w->gamma) || !present(w->beta)))
         return fail(FATHOM_USAGE, "%s norm needs weight and bias", name);
-    if (a->param[LIN_WEIGHT] && !w->u)
+    if (a->param[LIN_WEIGHT] && !present(w->u))
         return fail(FATHOM_USAGE, "%s norm needs lin_weight, the assignment to groups", name);
     if (!a->param[RUNNING_MEAN])
         return FATHOM_OK;
-    if (!w->rmean != !w->rvar)
+    if (present(w->rmean) != present(w->rvar))
         return fail(FATHOM_USAGE, "running_mean and running_var are needed both, or none of them");
-    if (!training && !w->rmean)
+    if (!training && !present(w->rmean))
         return fail(FATHOM_USAGE, "without training %s norm needs running_mean and running_var", name);
     return FATHOM_OK;
 }
 
-static bool overlap(const float *a, const float *b, int64_t count) {
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b, bytes = be_floats(count);
-    return x < y + bytes && y < x + bytes;
+static fathom_status fail_overlap(void) {
+    return fail(FATHOM_USAGE, "the output of a normalisation must not overlap its input x");
 }
 
-static fathom_status check_rows(const nn_standalone_norm *a, const float *out, const float *in, int64_t rows) {
+static fathom_status check_rows(const nn_standalone_norm *a, nn_array out, nn_array in, int64_t rows) {
     if (rows < 1 || rows > INT32_MAX)
         return fail(FATHOM_USAGE, "a normalisation works on 1 to %d rows, not on %lld", INT32_MAX, (long long)rows);
-    if (overlap(out, in, rows * a->layer.out))
-        return fail(FATHOM_USAGE, "the output of a normalisation must not overlap its input x");
-    return FATHOM_OK;
+    uintptr_t x = (uintptr_t)in.host, y = (uintptr_t)out.host, bytes = be_floats(rows * a->layer.out);
+    return x && x < y + bytes && y < x + bytes ? fail_overlap() : FATHOM_OK;
+}
+
+static fathom_status bind_rows(call *c, const nn_standalone_norm *a, be_mat *y, be_mat *x, nn_array out, nn_array in,
+                               int64_t rows, const char *name) {
+    TRY(bind(c, x, in, false, rows, a->layer.out, "x"));
+    TRY(bind(c, y, out, true, rows, a->layer.out, name));
+    return be_overlap(*y, *x) ? fail_overlap() : FATHOM_OK;
 }
 
 /* ---- which forward a backward belongs to ---- */
@@ -206,7 +229,7 @@ static fathom_status check_rows(const nn_standalone_norm *a, const float *out, c
 
 /* 64 bits that change with the array: every step is a permutation of its lane, and shifts mix the upper bits into the
  * lower ones. Not meant against an adversary. `array` may be NULL. */
-static uint64_t hash_array(const float *array, int64_t count, uint64_t seed) {
+static uint64_t hash_floats(const float *array, int64_t count, uint64_t seed) {
     uint64_t state[HASH_LANES], words[HASH_LANES];
     const int64_t step = HASH_LANES * 2; /* floats: two per word */
     for (int i = 0; i < HASH_LANES; i++)
@@ -228,19 +251,26 @@ static uint64_t hash_array(const float *array, int64_t count, uint64_t seed) {
     return state[0];
 }
 
-static uint64_t hash_x(const nn_standalone_norm *a, const float *x, int64_t rows) {
+/* Reading memory of the device would wait for it: its place stands for its content. */
+static uint64_t hash_array(nn_array array, int64_t count, uint64_t seed) {
+    const uint64_t place[] = {(uint64_t)(uintptr_t)array.memory, (uint64_t)array.offset};
+    float words[4]; /* the same bytes */
+    memcpy(words, place, sizeof words);
+    return array.memory ? hash_floats(words, sizeof words / sizeof *words, seed) : hash_floats(array.host, count, seed);
+}
+
+static uint64_t hash_x(const nn_standalone_norm *a, nn_array x, int64_t rows) {
     return hash_array(x, rows * a->layer.out, 0);
 }
 
 /* Of weight and lin_weight: backward reads no other. */
 static uint64_t hash_weights(const nn_standalone_norm *a, const nn_norm_weights *w) {
     int64_t block = a->config.groups * a->layer.out;
-    uint64_t weight = hash_array(a->param[WEIGHT] ? w->gamma : NULL, block, 0);
-    return hash_array(a->param[LIN_WEIGHT] ? w->u : NULL, block, weight);
+    uint64_t weight = hash_array(a->param[WEIGHT] ? w->gamma : (nn_array){0}, block, 0);
+    return hash_array(a->param[LIN_WEIGHT] ? w->u : (nn_array){0}, block, weight);
 }
 
-static fathom_status check_same(const nn_standalone_norm *a, const float *x, int64_t rows,
-                                const nn_norm_weights *weights) {
+static fathom_status check_same(const nn_standalone_norm *a, nn_array x, int64_t rows, const nn_norm_weights *weights) {
     if (a->trained_rows == 0)
         return fail(FATHOM_USAGE, "backward comes after a forward in training");
     if (rows != a->trained_rows)
@@ -258,23 +288,21 @@ static fathom_status check_same(const nn_standalone_norm *a, const float *x, int
 
 /* ---- forward and backward ---- */
 
-fathom_status nn_standalone_norm_forward(nn_standalone_norm *a, float *y, const float *x, int64_t rows,
+fathom_status nn_standalone_norm_forward(nn_standalone_norm *a, nn_array y, nn_array x, int64_t rows,
                                          const nn_norm_weights *weights, bool training) {
-    int64_t d = a->layer.out;
     call c = {.dev = a->layer.dev};
     be_mat in, out;
     fathom_status status;
     TRY(check_weights(a, weights, training));
     TRY(check_rows(a, y, x, rows));
-    TRY(reserve_rows(a, rows));
+    TRY_OUT(bind_rows(&c, a, &out, &in, y, x, rows, "y"));
+    TRY_OUT(reserve_rows(a, rows));
     if (training)
         a->trained_rows = 0;
-    TRY_OUT(bind(&c, &in, x, NULL, rows, d));
-    TRY_OUT(bind(&c, &out, y, y, rows, d));
     TRY_OUT(bind_weights(&c, a, weights));
     /* y = norm(x) */
     TRY_OUT(a->kind->forward(&a->layer, training, out, in, nn_act(false)));
-    TRY_OUT(download_copies(&c));
+    TRY_OUT(download_copies(&c, y));
     if (training) {
         a->trained_rows = rows;
         a->x_hash = hash_x(a, x, rows);
@@ -285,48 +313,77 @@ out:
     return status;
 }
 
-/* Zeros for what the norm does not have or does not train: with one group the assignment has no gradient. */
-static fathom_status download_gradients(const nn_standalone_norm *a, const nn_norm_gradients *to) {
-    int64_t groups = a->config.groups, block = groups * a->layer.out;
-    const struct {
-        int array;
-        float *target;
-        int64_t count;
-    } rows[] = {
-        {WEIGHT, to->gamma, block}, {BIAS, to->beta, block}, {LIN_WEIGHT, to->u, block}, {LIN_BIAS, to->c, groups}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const nn_param *p = a->param[rows[i].array];
-        size_t bytes = be_floats(rows[i].count);
-        if (!rows[i].target)
-            continue;
-        if (p && p->kind == NN_TRAINED)
-            TRY(be_download(a->layer.dev, rows[i].target, p->grad->buf, be_floats(p->grad->off), bytes));
-        else
-            memset(rows[i].target, 0, bytes);
+typedef struct gradient {
+    const nn_param *param; /* NULL: this norm has none */
+    nn_array target;
+    int64_t rows, cols;
+    be_mat view; /* of a target on the device */
+} gradient;
+
+static fathom_status bind_gradients(call *c, gradient *list, const nn_standalone_norm *a, const nn_norm_gradients *to) {
+    static const char *const names[GRADIENTS] = {"gradient of weight", "gradient of bias", "gradient of lin_weight",
+                                                 "gradient of lin_bias"};
+    const int arrays[GRADIENTS] = {WEIGHT, BIAS, LIN_WEIGHT, LIN_BIAS};
+    const nn_array targets[GRADIENTS] = {to->gamma, to->beta, to->u, to->c};
+    for (int i = 0; i < GRADIENTS; i++) {
+        bool is_bias = arrays[i] == LIN_BIAS;
+        int64_t rows = is_bias ? 1 : a->config.groups, cols = is_bias ? a->config.groups : a->layer.out;
+        list[i] = (gradient){.param = a->param[arrays[i]], .target = targets[i], .rows = rows, .cols = cols};
+        if (targets[i].memory)
+            TRY(bind(c, &list[i].view, targets[i], true, rows, cols, names[i]));
     }
     return FATHOM_OK;
 }
 
-fathom_status nn_standalone_norm_backward(nn_standalone_norm *a, float *gx, const nn_norm_gradients *gradients,
-                                          const float *gy, const float *x, int64_t rows,
-                                          const nn_norm_weights *weights) {
-    int64_t d = a->layer.out;
+/* Zeros for what the norm does not have or does not train: with one group the assignment has no gradient. */
+static fathom_status give_gradients(const nn_standalone_norm *a, const gradient *list) {
+    be_device *dev = a->layer.dev;
+    for (const gradient *g = list; g < list + GRADIENTS; g++) {
+        bool trained = g->param && g->param->kind == NN_TRAINED;
+        size_t bytes = be_floats(g->rows * g->cols);
+        if (g->view.buf && trained)
+            TRY(be_axpby(dev, &(be_axpby_args){.y = g->view, .x = *g->param->grad, .a = 1.0f}));
+        else if (g->view.buf)
+            TRY(be_fill(dev, &(be_fill_args){.y = g->view}));
+        else if (g->target.host && trained)
+            TRY(be_download(dev, g->target.host, g->param->grad->buf, be_floats(g->param->grad->off), bytes));
+        else if (g->target.host)
+            memset(g->target.host, 0, bytes);
+    }
+    return FATHOM_OK;
+}
+
+/* gx = gy on the device, unless they are the same array. */
+static fathom_status copy_gradient(call *c, be_mat grad, nn_array gx, nn_array gy) {
+    be_mat from;
+    if (gx.host || (gx.memory == gy.memory && gx.offset == gy.offset))
+        return FATHOM_OK;
+    TRY(bind(c, &from, gy, false, grad.rows, grad.cols, "gy"));
+    if (be_overlap(grad, from))
+        return fail(FATHOM_USAGE, "gx must be gy, or must not overlap it");
+    return be_axpby(c->dev, &(be_axpby_args){.y = grad, .x = from, .a = 1.0f});
+}
+
+fathom_status nn_standalone_norm_backward(nn_standalone_norm *a, nn_array gx, const nn_norm_gradients *gradients,
+                                          nn_array gy, nn_array x, int64_t rows, const nn_norm_weights *weights) {
     call c = {.dev = a->layer.dev};
+    gradient list[GRADIENTS];
     be_mat in, grad;
     fathom_status status;
     TRY(check_same(a, x, rows, weights));
     TRY(check_rows(a, gx, x, rows));
-    if (gx != gy)
-        memmove(gx, gy, be_floats(rows * d)); /* norms turn gy into gx in place */
-    TRY_OUT(bind(&c, &in, x, NULL, rows, d));
-    TRY_OUT(bind(&c, &grad, gx, gx, rows, d));
+    if (gx.host)
+        memmove(gx.host, gy.host, be_floats(rows * a->layer.out)); /* norms turn gy into gx in place */
+    TRY_OUT(bind_rows(&c, a, &grad, &in, gx, x, rows, "gx"));
     TRY_OUT(bind_weights(&c, a, weights));
+    TRY_OUT(bind_gradients(&c, list, a, gradients));
+    TRY_OUT(copy_gradient(&c, grad, gx, gy));
     if (a->grads.buf)
         TRY_OUT(be_fill(a->layer.dev, &(be_fill_args){.y = a->grads}));
     /* gx from gy, and the gradients of the parameters */
     TRY_OUT(a->kind->backward(&a->layer, grad, (be_mat){0}, in, NULL));
-    TRY_OUT(download_copies(&c));
-    TRY_OUT(download_gradients(a, gradients));
+    TRY_OUT(download_copies(&c, gx));
+    TRY_OUT(give_gradients(a, list));
 out:
     free_copies(&c);
     return status;

@@ -118,6 +118,8 @@ fathom_status ocl_list(be_found *found);
 void ocl_describe(char *text, size_t size);
 void ocl_limits(const be_info *info, char *text, size_t size);
 fathom_status ocl_find_device(cl_platform_id *platform, cl_device_id *id, const be_info *info);
+/* Describes a device that the process uses already. Its selector is "opencl" where the loader does not list it. */
+fathom_status ocl_describe_device(cl_device_id id, be_info *info);
 
 fathom_status ocl_open(void **state, const be_info *info, const be_options *options);
 void ocl_close(void *state);
@@ -126,6 +128,11 @@ void ocl_release(void *state, void *handle);
 fathom_status ocl_sync(void *state);
 void ocl_count(void *state, be_counters *counters);
 fathom_status ocl_report_deferred(ocl_device *dev); /* an error found by ocl_release */
+/* The caller's objects (ocl_shared.c). */
+fathom_status ocl_identify(be_info *info, const be_shared *shared);
+fathom_status ocl_adopt(ocl_device *dev, const be_shared *shared);
+fathom_status ocl_wrap(void *state, be_buf *buf, void *memory, bool written, const char *what);
+void ocl_unwrap(void *state, void *handle);
 /* Grows the scratch buffer to at least `bytes`; its contents are undefined. */
 fathom_status ocl_scratch(ocl_device *dev, size_t bytes);
 

@@ -6,16 +6,21 @@
 
 #include <clblast_c.h>
 
-static fathom_status open_queue(ocl_device *dev, const be_info *info, bool profile) {
+static fathom_status make_queue(ocl_device *dev, const be_info *info, bool profile) {
     cl_platform_id platform;
     cl_int code;
-    size_t max_group_size = 0;
     TRY(ocl_find_device(&platform, &dev->id, info));
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     dev->context = clCreateContext(properties, 1, &dev->id, NULL, NULL, &code);
     CL_TRY(dev, "clCreateContext", dev->name, code);
     dev->queue = clCreateCommandQueue(dev->context, dev->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     CL_TRY(dev, "clCreateCommandQueue", dev->name, code);
+    return FATHOM_OK;
+}
+
+static fathom_status prepare_launches(ocl_device *dev) {
+    size_t max_group_size = 0;
+    cl_int code;
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_WORK_GROUP_SIZE",
            clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof max_group_size, &max_group_size, NULL));
     dev->max_group_size = max_group_size > 0 ? max_group_size : 1;
@@ -52,7 +57,8 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->tuning = options->tuning;
     dev->compiling = options->compiling;
     dev->trust = options->trust;
-    TRY_OUT(open_queue(dev, info, options->profile));
+    TRY_OUT(options->shared ? ocl_adopt(dev, options->shared) : make_queue(dev, info, options->profile));
+    TRY_OUT(prepare_launches(dev));
     TRY_OUT(choose_traits(dev));
     if (options->profile)
         TRY_OUT(ocl_open_profile(dev));

@@ -1,6 +1,7 @@
 /* ocl_list.c - lists OpenCL devices without opening any: platforms in the order of
  * the loader, all devices of each, and a note for a platform without devices.
  * Answers of drivers are not trusted: sizes are bounded, text is truncated. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,34 @@ fathom_status ocl_find_device(cl_platform_id *platform, cl_device_id *id, const 
     if (code != CL_SUCCESS || info->device_index < 0 || info->device_index >= (int)device_count)
         return ocl_fail(NULL, "clGetDeviceIDs", info->platform, code ? code : CL_DEVICE_NOT_FOUND);
     *id = devices[info->device_index];
+    return FATHOM_OK;
+}
+
+/* Asks no child process first (ocl_probe.c): the caller's program has loaded the drivers. */
+fathom_status ocl_describe_device(cl_device_id id, be_info *info) {
+    cl_platform_id platform = NULL, ids[MAX_PLATFORMS];
+    cl_device_id devices[MAX_DEVICES];
+    cl_uint count = 0, device_count;
+    char name[BE_TEXT] = "";
+    int row = 0;
+    CL_TRY(NULL, "clGetDeviceInfo", "CL_DEVICE_PLATFORM",
+           clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL));
+    platform_name(platform, name, sizeof name);
+    read_device(id, name, -1, -1, info);
+    info->opencl_index = INT_MAX;
+    snprintf(info->selector, sizeof info->selector, "opencl");
+    if (clGetPlatformIDs(MAX_PLATFORMS, ids, &count) != CL_SUCCESS)
+        count = 0;
+    for (cl_uint p = 0; p < count && p < MAX_PLATFORMS; p++) {
+        devices_of(ids[p], devices, &device_count);
+        for (cl_uint d = 0; d < device_count; d++, row++)
+            if (devices[d] == id) {
+                info->platform_index = (int)p;
+                info->device_index = (int)d;
+                info->opencl_index = row;
+                snprintf(info->selector, sizeof info->selector, "opencl:%d", row);
+            }
+    }
     return FATHOM_OK;
 }
 
