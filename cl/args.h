@@ -32,20 +32,17 @@ typedef struct act_args {
 
 #define VEC 4 /* columns of a row per work-item: neighbouring work-items read neighbouring columns */
 
-#define TILE_ROWS 4       /* rows of the result that a work-item of a product holds in registers */
-#define RUN_ROWS 64       /* rows summed before they are added to a total, which bounds the rounding error */
-#define COMBINE_VECS 4    /* float4 of a work-group that adds blocks, */
-#define COMBINE_RUNS 16   /* and runs of blocks that its work-items add at the same time */
-#define ROW_ITEMS 64      /* parts of a block of rows that a work-group sums */
-#define FOLD_ROWS 4       /* rows per work-item of a pairwise fold */
+#define RUN_ROWS 64     /* rows summed before they are added to a total, which bounds the rounding error */
+#define COMBINE_VECS 4  /* float4 of a work-group that adds blocks, */
+#define COMBINE_RUNS 16 /* and runs of blocks that its work-items add at the same time */
+#define ROW_ITEMS 64    /* parts of a block of rows that a work-group sums */
+#define FOLD_ROWS 4     /* rows per work-item of a pairwise fold */
 
 /* Pairs of a row and a lane in a work-group: `lanes` work-items (2^lane_bits) share a row, SLOTS / lanes rows. The
  * number does not depend on the size of the work-group, so that sums do not either. */
 #define SLOTS 64
 #define SLOT_BITS 6
 #define EDGE_VALUES 1024 /* values of entries that a tile of an attention kernel has in local memory */
-
-#define GROUPS_PER_ITEM 1 /* groups of group normalisation whose sums over rows one work-item computes */
 
 /* Values of be_fold; the launcher asserts that they are equal. */
 #define FOLD_EUCLID 0
@@ -291,8 +288,8 @@ typedef struct group_apply_args {
 #define GROUP_COLS 32   /* columns of a tile of group_sums, and of the first pass of group_backward_rows, where */
 #define GROUP_LANES 4   /* work-items share a row; */
 #define GROUP_U_COLS 64 /* columns of its second pass */
-#define GROUP_RUNS 32 /* runs of blocks that a combine kernel adds up side by side */
-#define GROUP_VECS 2  /* vectors of VEC columns that a work-group of it computes: a 32-byte sector */
+#define GROUP_RUNS 32   /* runs of blocks that a combine kernel adds up side by side */
+#define GROUP_VECS 2    /* vectors of VEC columns that a work-group of it computes: a 32-byte sector */
 
 /* Output of the activation that follows the norm. */
 typedef struct act_output {

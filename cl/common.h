@@ -1,16 +1,11 @@
 /* common.h - helpers of all kernels; precedes every .cl file.
  *
  * Fields of a kernel's head: Computes, Shapes, Launch (what one work-item or work-group covers), Memory (beyond its
- * arguments), Order (of summation). A buffer argument is followed by its offset in elements and, for a matrix, by its
- * leading dimension. Kernels are correct for any work-group size that is a power of two, 1 included. */
+ * arguments), Order (of summation). Kernels are correct for any work-group size that is a power of two, 1 included. */
 #ifndef COMMON_H
 #define COMMON_H
 
 #include "args.h"
-
-/* i / cols: a 32-bit division where i fits, none where a row is one vector, as in a narrow layer on a CPU. */
-HELPER uint div_uint(uint i, uint cols) { return cols == 1 ? i : i / cols; }
-HELPER ulong row_of(ulong i, uint cols) { return i >> 32 ? i / cols : div_uint((uint)i, cols); }
 
 /* 1 / n with one Newton step: a division may be off by 2.5 ulp, but a single row minus its mean must be 0. */
 HELPER float reciprocal(uint n) {
@@ -53,21 +48,6 @@ HELPER float4 act4(float4 x, ulong i, act_args a) {
 }
 
 HELPER float leaky_relu(float x, float slope) { return x > 0.0f ? x : slope * x; }
-
-/* Sum of v over the work-group as a tree; every work-item gets it. */
-HELPER float group_sum(__local float *tmp, float v) {
-    uint me = (uint)get_local_id(0);
-    tmp[me] = v;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint half_size = (uint)get_local_size(0) / 2; half_size > 0; half_size /= 2) {
-        if (me < half_size)
-            tmp[me] += tmp[me + half_size];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    v = tmp[0];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return v;
-}
 
 /* Sum and maximum of v[0] .. v[count - 1] in order: values that the lanes of a row stored. */
 HELPER float lanes_sum(__local const float *v, uint count) {
@@ -125,9 +105,6 @@ HELPER void store_row4(float4 v, __global float *row, uint j, uint d, uint align
 HELPER float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
 HELPER float max4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
 
-/* Groups of one work-item (args.h). */
-#define FOR_EACH_GROUP _Pragma("unroll") for (uint c = 0; c < GROUPS_PER_ITEM; c++)
-
 /* (var + eps)^-1/2, or NaN for a variance that overflows, so that the loss becomes NaN. */
 HELPER float4 inv_std(float4 var, float eps) {
     return select((float4)(NAN), rsqrt(var + eps), var < (float4)(VARIANCE_LIMIT));
@@ -146,33 +123,6 @@ HELPER void store_stats(float4 mean_unit, float4 m2, uint n, __global float *mea
         store4((1.0f - momentum) * load4(rmean, j, d) + momentum * mean_unit, rmean, j, d);
         store4((1.0f - momentum) * load4(rvar, j, d) + momentum * unbiased, rvar, j, d);
     }
-}
-
-/* c0 .. c3 += a b for a tile of TILE_ROWS (4) rows and VEC columns: rows a0 .. a3 of the left factor, entries `ak`
- * apart; `count` rows of the right factor from `row`, `ld` apart, each loaded by LOAD_B. */
-#define ACCUMULATE_TILE(count, ak, ld, LOAD_B) \
-    for (uint t = 0; t < (count); t++) {       \
-        float4 v = LOAD_B;                     \
-        c0 = fma((float4)(*a0), v, c0);        \
-        c1 = fma((float4)(*a1), v, c1);        \
-        c2 = fma((float4)(*a2), v, c2);        \
-        c3 = fma((float4)(*a3), v, c3);        \
-        a0 += ak;                              \
-        a1 += ak;                              \
-        a2 += ak;                              \
-        a3 += ak;                              \
-        row += ld;                             \
-    }
-
-/* Row r of a tile. */
-#define TILE_ROW(r) ((r) < 2 ? ((r) == 0 ? c0 : c1) : ((r) == 2 ? c2 : c3))
-
-/* Stores the first `rows` rows of a tile in columns j .. of a matrix of d columns, the first row at `to`, `ld` apart.
- */
-HELPER void store_tile(float4 c0, float4 c1, float4 c2, float4 c3, __global float *to, long ld, uint rows, uint j,
-                       uint d) {
-    for (uint r = 0; r < rows; r++, to += ld)
-        store4(TILE_ROW(r), to, j, d);
 }
 
 /* ---- adding blocks (COMBINE_* in args.h) ---- */

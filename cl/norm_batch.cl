@@ -34,8 +34,8 @@ __kernel void batch_backward(__global float *gx, __global float *ggamma, __globa
     float4 sum_b = load_row4(db + a.db.off, j, d, a.db.aligned), sum_q = load_row4(q + a.q.off, j, d, a.q.aligned);
     float4 diff =
         load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
-    float4 g = load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) - sum_b * inv_n -
-               diff * (s * s * sum_q * inv_n);
+    float4 g =
+        load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
     store_row4(load_row4(gamma + a.gamma.off, j, d, a.gamma.aligned) * s * g, gx + a.gx.off + r * a.gx.ld, j, d,
                a.gx.aligned);
     if (r == 0) {

@@ -172,7 +172,8 @@ __kernel void sum_combine(__global float *out, __global float *out2, __global co
  * Order: as sum_combine, of the means about m_0, then of the squares. */
 __kernel void stats_combine(__global float *mean, __global float *var, __global float *rmean, __global float *rvar,
                             __global const float *p, __local float4 *runs, stats_combine_args a) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), first = COMBINE_VECS * VEC * (uint)get_group_id(0);
+    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0),
+         first = COMBINE_VECS * VEC * (uint)get_group_id(0);
     uint per_run = CEIL_DIV(a.p.count, COMBINE_RUNS), width = a.p.readable;
     __local float4 *squares = runs + COMBINE_VECS * COMBINE_RUNS;
     __global const float *m = p + a.p.at;

@@ -72,7 +72,7 @@ __kernel void group_sums(__global float *p, __global const float *go, __global c
 
 /* Stores in runs[q][c] the sum of the q-th run of blocks of p, VEC columns from VEC (i + c), i + c < vecs, c <
  * GROUP_VECS; p has rows of `stride`. */
-HELPER void sum_runs(__local float4 *runs, __global const float *p, uint stride, uint blocks, uint i, uint vecs) {
+HELPER void sum_group_runs(__local float4 *runs, __global const float *p, uint stride, uint blocks, uint i, uint vecs) {
     uint run_blocks = CEIL_DIV(blocks, GROUP_RUNS);
     for (uint t = (uint)get_local_id(0); t < GROUP_RUNS * GROUP_VECS; t += (uint)get_local_size(0)) {
         uint q = t / GROUP_VECS, c = i + t % GROUP_VECS, end = min(blocks, (q + 1) * run_blocks);
@@ -84,7 +84,7 @@ HELPER void sum_runs(__local float4 *runs, __global const float *p, uint stride,
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-HELPER float4 add_runs(__local const float4 *runs, uint c) {
+HELPER float4 add_group_runs(__local const float4 *runs, uint c) {
     float4 sum = runs[c];
     for (uint q = 1; q < GROUP_RUNS; q++)
         sum += runs[q * GROUP_VECS + c];
@@ -102,10 +102,10 @@ __kernel void group_sums_combine(__global float *db, __global float *q, __global
     uint vecs = CEIL_DIV(a.d, VEC), pairs = CEIL_DIV(vecs, GROUP_VECS);
     uint g = (uint)get_group_id(0) / pairs, i = GROUP_VECS * ((uint)get_group_id(0) - g * pairs);
     uint here = min((uint)GROUP_VECS, vecs - i);
-    sum_runs(runs, p + g * vecs * VEC, WS_GROUP_SUMS(1, a.groups, vecs * VEC), a.blocks, i, vecs);
+    sum_group_runs(runs, p + g * vecs * VEC, WS_GROUP_SUMS(1, a.groups, vecs * VEC), a.blocks, i, vecs);
     for (uint t = (uint)get_local_id(0); t < (g < a.groups ? 1 : a.groups) * here; t += (uint)get_local_size(0)) {
         uint k = t / here, j = VEC * (i + t - k * here);
-        float4 sum = a.lambda * add_runs(runs, t - k * here);
+        float4 sum = a.lambda * add_group_runs(runs, t - k * here);
         if (g < a.groups) {
             float4 r = inv_std(load_at(var, &a.var, g, j, a.d), a.eps);
             store_at(sum, q, &a.q, g, j, a.d);
@@ -313,10 +313,10 @@ __kernel void group_rows_combine(__global float *gu, __global float *gc, __globa
     uint cols = is_gc ? a.groups : a.d, vecs = CEIL_DIV(cols, VEC);
     uint i = GROUP_VECS * (is_gc ? task - tasks : task - g * pairs);
     p += (is_gc ? a.groups : g) * d_vecs * VEC;
-    sum_runs(runs, p, WS_GROUP_ROWS(1, a.groups, d_vecs * VEC), a.blocks, i, vecs);
+    sum_group_runs(runs, p, WS_GROUP_ROWS(1, a.groups, d_vecs * VEC), a.blocks, i, vecs);
     for (uint c = me; c < min((uint)GROUP_VECS, vecs - i); c += (uint)get_local_size(0)) {
         __global float *out = is_gc ? gc + a.gc.off : gu + a.gu.off + g * a.gu.ld;
         uint j = VEC * (i + c);
-        store4(load4(out, j, cols) + add_runs(runs, c), out, j, cols);
+        store4(load4(out, j, cols) + add_group_runs(runs, c), out, j, cols);
     }
 }

@@ -44,7 +44,6 @@ typedef struct ocl_traits {
     const char *name;
     int group_size;            /* preferred work-group size, */
     int inner_group_size;      /* and of gemm_inner, which has few work-groups */
-    int64_t max_workspaces;    /* work-groups of a launch in which each has its own workspace */
     int64_t own_gemm_max_side; /* shortest side up to which the own kernels compute a product, without tuning */
 } ocl_traits;
 
@@ -164,24 +163,16 @@ void ocl_release_events(ocl_device *dev);
 
 typedef struct ocl_arg {
     size_t size;
-    enum { OCL_VALUE, OCL_MEM, OCL_LOCAL, OCL_STRUCT } kind;
+    enum { OCL_MEM, OCL_LOCAL, OCL_STRUCT } kind;
     union {
         cl_mem mem;
-        cl_long i64;
-        cl_uint u32;
-        cl_float f32;
-        act_args act;
         const void *structure;
     } as;
 } ocl_arg;
 
-static inline ocl_arg ocl_i64(int64_t v) { return (ocl_arg){sizeof(cl_long), OCL_VALUE, {.i64 = v}}; }
-static inline ocl_arg ocl_u32(int64_t v) { return (ocl_arg){sizeof(cl_uint), OCL_VALUE, {.u32 = (cl_uint)v}}; }
-static inline ocl_arg ocl_f32(float v) { return (ocl_arg){sizeof(cl_float), OCL_VALUE, {.f32 = v}}; }
 static inline ocl_arg ocl_mem(cl_mem v) { return (ocl_arg){sizeof(cl_mem), OCL_MEM, {.mem = v}}; }
 static inline ocl_arg ocl_buf(const be_buf *b) { return ocl_mem(b ? (cl_mem)b->handle : NULL); }
 static inline ocl_arg ocl_local(size_t bytes) { return (ocl_arg){bytes, OCL_LOCAL, {.mem = NULL}}; }
-static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE, {.act = v}}; }
 
 /* The struct of a kernel, args.h: ARGS(fill_args, .rows = ..., .y = ocl_mat(y)). */
 #define ARGS(type, ...) ((ocl_arg){sizeof(type), OCL_STRUCT, {.structure = &(const type){__VA_ARGS__}}})
@@ -192,16 +183,6 @@ static inline ocl_arg ocl_act(act_args v) { return (ocl_arg){sizeof v, OCL_VALUE
 static inline mat_args ocl_mat(be_mat m) {
     return (mat_args){(u32)m.off, (u32)m.ld, m.off % VEC == 0 && m.ld % VEC == 0};
 }
-
-#define U32(v) ocl_u32(v)
-#define I64(v) ocl_i64(v)
-#define F32(v) ocl_f32(v)
-#define MAT(m) ocl_buf((m).buf), ocl_i64((m).off), ocl_i64((m).ld) /* buffer, offset, leading dimension */
-#define VECTOR(m) ocl_buf((m).buf), ocl_i64((m).off)               /* buffer, offset */
-#define SCRATCH(dev, at) ocl_mem((dev)->scratch), ocl_i64(at)      /* offset in floats */
-#define CSR(a) VECTOR((a).indptr), VECTOR((a).indices), VECTOR((a).eids), ocl_u32((a).eids.buf != NULL)
-#define ACT(a) ocl_act(ocl_act_args(a))
-#define LOCAL_FLOATS(dev, kernel) ocl_local((dev)->group_size[kernel] * sizeof(cl_float)) /* needs ocl_require */
 
 act_args ocl_act_args(be_act act);
 
@@ -247,8 +228,6 @@ typedef struct ocl_blocks {
 /* Splits n rows into blocks that are multiples of RUN_ROWS: at most OCL_MAX_BLOCKS, and at most OCL_MAX_PARTIAL_FLOATS
  * with `width` floats per block. */
 ocl_blocks ocl_split(int64_t n, int64_t width);
-/* The same for work-groups with a workspace of `width` floats each: at most dev->max_workspaces. */
-ocl_blocks ocl_split_workspaces(const ocl_device *dev, int64_t n, int64_t width);
 /* out_i = (add ? out_i : 0) + sum_b scratch[at + b stride + i], i < len, in block order; the same for out2, if present,
  * from the `len` floats after. */
 fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,

@@ -2,12 +2,12 @@
 #include "backend/opencl/ocl.h"
 
 #define MAX_TILE_BITS 4  /* up to 16 rows per tile of an edge kernel */
-#define TILE_ENTRIES 128 /* entries of a mean tile */
+#define EDGE_ENTRIES 128 /* entries of a mean tile */
 
-/* Rows per tile, a power of two: so many that a tile has about TILE_ENTRIES entries. */
+/* Rows per tile, a power of two: so many that a tile has about EDGE_ENTRIES entries. */
 static u32 tile_bits(be_csr a) {
     u32 bits = MAX_TILE_BITS;
-    while (bits > 0 && (a.nnz << bits) > TILE_ENTRIES * a.rows)
+    while (bits > 0 && (a.nnz << bits) > EDGE_ENTRIES * a.rows)
         bits--;
     return bits;
 }

@@ -13,9 +13,6 @@ static ocl_blocks split(int64_t n, int64_t width, int64_t step, int64_t limit) {
 }
 
 ocl_blocks ocl_split(int64_t n, int64_t width) { return split(n, width, RUN_ROWS, OCL_MAX_BLOCKS); }
-ocl_blocks ocl_split_workspaces(const ocl_device *dev, int64_t n, int64_t width) {
-    return split(n, width, RUN_ROWS, dev->traits->max_workspaces);
-}
 ocl_blocks ocl_split_rows(int64_t n, int64_t width) { return split(n, width, ROW_BLOCK_STEP, MAX_ROW_BLOCKS); }
 
 rows_args ocl_rows(be_mat x, ocl_blocks blocks) {

@@ -72,8 +72,8 @@ fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_s
                      .groups = (u32)groups, .chunk = (u32)t.chunk, .tile_rows = (u32)t.tile_rows,
                      .block_rows = (u32)t.blocks.rows)));
     return OCL_RUN(dev, K_group_sums_combine,
-                   group_items(dev, K_group_sums_combine, (groups + 1) * CEIL_DIV(ocl_vecs(d), GROUP_VECS)),
-                   BUF(a->db), BUF(a->q), BUF(a->ggamma), BUF(a->gbeta), BUF(a->var), SCRATCH_BUF(dev),
+                   group_items(dev, K_group_sums_combine, (groups + 1) * CEIL_DIV(ocl_vecs(d), GROUP_VECS)), BUF(a->db),
+                   BUF(a->q), BUF(a->ggamma), BUF(a->gbeta), BUF(a->var), SCRATCH_BUF(dev),
                    ocl_local(be_floats(LOCAL_COMBINE)),
                    ARGS(group_sums_combine_args, .db = ocl_mat(a->db), .q = ocl_mat(a->q), .ggamma = ocl_mat(a->ggamma),
                         .gbeta = ocl_mat(a->gbeta), .var = ocl_mat(a->var), .d = (u32)d, .groups = (u32)groups,
