@@ -31,7 +31,7 @@ TEST_DENORMALS=0 OCL_LAYER_DENORMALS=0 expect_exit 0 "$BUILD_DIR/tests/opencl_fo
 # the simulation works: a kernel with double does not build, and fast math options are rejected
 mkdir kernels
 cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
-sed -i 's|    vecf s = inv_std(|    double twice = eps; vecf s = (float)twice * 0.0f + inv_std(|' kernels/norm_batch.cl
+sed -i 's|    float4 s = inv_std(|    double twice = a.eps; float4 s = (float)twice * 0.0f + inv_std(|' kernels/norm_batch.cl
 cmp -s kernels/norm_batch.cl "$SOURCE_DIR/cl/norm_batch.cl" && fail "the kernel was not changed"
 FATHOM_CL_DIR=$TEST_TMP/kernels expect_exit 0 "$FATHOM" selftest --device opencl:0 --op batch_backward
 FATHOM_CL_DIR=$TEST_TMP/kernels OCL_LAYER_DOUBLE=0 expect_exit 5 "$FATHOM" selftest --device opencl:0 --op batch_backward

@@ -96,6 +96,8 @@ static int64_t max_launches(be_op op) {
     case BE_OP_pair_fold_sparse:
     case BE_OP_group_stats:
         return 3;
+    case BE_OP_spmm: /* rows longer than LONG_ROW are summed in parts before */
+    case BE_OP_aggregate:
     case BE_OP_gat_backward_scores:
     case BE_OP_gemm:
     case BE_OP_norm_sums:
