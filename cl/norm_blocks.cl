@@ -8,12 +8,12 @@ typedef struct span {
 } span;
 
 HELPER void find_span(span *s, const rows_args *a) {
-    uint groups_across = CEIL_DIV(CEIL_DIV(a->d, VEC), a->across);
+    uint across = a->across, groups_across = CEIL_DIV(CEIL_DIV(a->d, VEC), across);
     s->block = (uint)get_group_id(0) / groups_across;
-    s->j = VEC * a->across * ((uint)get_group_id(0) - s->block * groups_across);
+    s->j = VEC * across * ((uint)get_group_id(0) - s->block * groups_across);
     s->begin = s->block * a->block_rows;
     s->end = min(a->n, s->begin + a->block_rows);
-    s->parts = ROW_ITEMS / a->across;
+    s->parts = ROW_ITEMS / across;
 }
 
 /* Sum of column c over the parts, ascending. */

@@ -155,19 +155,20 @@ HELPER void backward_columns(const group_tile *t, __local float *parts, __global
     uint lanes = min((uint)GROUP_LANES, CEIL_DIV(a->d, VEC));
     for (uint i = (uint)get_local_id(0); i < t->rows * lanes; i += (uint)get_local_size(0)) {
         uint r = i / lanes, lane = i - r * lanes, v = t->first + r;
-#pragma unroll 1
+#pragma nounroll
         for (uint c = lane; c < vecs; c += lanes) {
             uint j = col + VEC * c;
             float4 x = load_at(h, &a->h, v, j, a->d), g = act_backward(go, &a->go, y, &a->y, v, j, a->d);
             float4 w = a->lambda * g - t->work[c];
             float4 sum = t->g0 == 0 ? g : (float4)(0.0f);
-#pragma unroll 1
-            for (uint k = 0; k < t->count; k++) {
+            __local float *own = parts + r * GROUP_LANES + lane;
+#pragma nounroll
+            for (uint k = 0; k < t->count; k++, own += a->tile_rows * GROUP_LANES) {
                 __local const float4 *coef = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
                 float4 s = (float4)(t->s[r * a->chunk + k]), diff = fma(s, x, -coef[2 * (GROUP_COLS / VEC)]);
                 float4 dt = coef[0] * fma(coef[GROUP_COLS / VEC], diff, w);
                 sum = fma(s, dt, sum);
-                parts[(k * a->tile_rows + r) * GROUP_LANES + lane] += sum4(x * dt);
+                *own += sum4(x * dt);
             }
             if (t->g0 > 0)
                 sum += load_at(part, &a->part, v, j, a->d);
@@ -181,10 +182,10 @@ HELPER void backward_ds(const group_tile *t, __global float *gz, __global float 
                         __global const float *y, __global const float *h, __global const float *s,
                         __global const float *mean, __global const float *var, __global const float *gamma,
                         __global const float *db, __global const float *q, const group_rows_args *a) {
-    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), count = t->count;
     __local float4 *parts = t->work + (3 * a->chunk + 1) * (GROUP_COLS / VEC);
-    for (uint i = me; i < t->rows * t->count; i += size) {
-        uint r = i / t->count, k = i - r * t->count;
+    for (uint i = me; i < t->rows * count; i += size) {
+        uint r = i / count, k = i - r * count;
         t->s[r * a->chunk + k] = s[a->s.off + (t->first + r) * a->s.ld + t->g0 + k];
         parts[k * a->tile_rows + r] = (float4)(0.0f);
     }
@@ -212,8 +213,9 @@ HELPER void backward_ds(const group_tile *t, __global float *gz, __global float 
 HELPER void softmax_backward(const group_tile *t, __global float *gz, __global const float *s,
                              const group_rows_args *a) {
     bool reload = a->groups > a->chunk;
-    for (uint i = (uint)get_local_id(0); i < t->rows * t->count; i += (uint)get_local_size(0)) {
-        uint r = i / t->count, k = i - r * t->count, v = t->first + r, at = r * a->chunk + k;
+    uint count = t->count;
+    for (uint i = (uint)get_local_id(0); i < t->rows * count; i += (uint)get_local_size(0)) {
+        uint r = i / count, k = i - r * count, v = t->first + r, at = r * a->chunk + k;
         __global float *to = gz + a->gz.off + v * a->gz.ld + t->g0 + k;
         float share = reload ? s[a->s.off + v * a->s.ld + t->g0 + k] : t->s[at], ds = reload ? *to : t->z[at];
         *to = t->z[at] = share * (ds - t->dot_s[r]);
@@ -243,7 +245,7 @@ HELPER void backward_gz(const group_tile *t, __global float *gh, __global float 
         for (uint i = me; i < t->rows * vecs; i += size) {
             uint r = i / vecs, c = i - r * vecs, v = t->first + r, j = col + VEC * c;
             float4 sum = t->g0 == 0 ? load_at(part, &a->part, v, j, a->d) : load_at(gh, &a->gh, v, j, a->d);
-#pragma unroll 1
+#pragma nounroll
             for (uint k = 0; k < t->count; k++)
                 sum = fma((float4)(t->z[r * a->chunk + k]), us[k * vecs + c], sum);
             store_at(sum, gh, &a->gh, v, j, a->d);
