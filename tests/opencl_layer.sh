@@ -66,8 +66,8 @@ done <<'PLANS'
 5|clEnqueueNDRangeKernel:9:-5:+|clEnqueueNDRangeKernel(fill): CL_OUT_OF_RESOURCES
 PLANS
 
-# --- a device with memory of its own: 6 MB of features go through pinned memory in pieces, and give the same results
-expect_exit 0 "$FATHOM" data make rmat --nodes 4000 --edges 8000 --features 400 --density 1 --classes 3 --seed 7 -o dense.npz
+# --- a device with memory of its own: 18 MB of features go through pinned memory in pieces, and give the same results
+expect_exit 0 "$FATHOM" data make rmat --nodes 11000 --edges 8000 --features 400 --density 1 --classes 3 --seed 7 -o dense.npz
 features=(train --device opencl:0 --data dense.npz --layers 2 --hidden 4 --epochs 1 --norm none --no-tune --json)
 results() { field "[d['result'][k] for k in ('test_accuracy', 'loss')]" out; }
 expect_exit 0 "$FATHOM" "${features[@]}"

@@ -9,7 +9,7 @@
 #include "backend/opencl/ocl.h"
 
 #define STAGED_MIN_BYTES ((size_t)1 << 20) /* smaller uploads, and all when there is no pinned memory, are plain */
-#define PIECE_BYTES ((size_t)2 << 20)
+#define PIECE_BYTES ((size_t)8 << 20)
 
 static fathom_status upload_mapped(ocl_device *dev, cl_mem buffer, size_t offset, const void *source, size_t bytes) {
     cl_int code = CL_SUCCESS;
