@@ -139,10 +139,11 @@ HELPER void stage_coefs(const group_tile *t, __global const float *mean, __globa
         if (j >= a->d)
             continue;
         float4 variance = load_at(var, &a->var, g, j, a->d), spread = variance + a->eps;
+        float n = (float)a->n;
         float4 std = select((float4)(NAN), sqrt(spread), variance < (float4)(VARIANCE_LIMIT));
         __local float4 *to = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
         to[0] = load_at(gamma, &a->gamma, g, j, a->d) / std;
-        to[GROUP_COLS / VEC] = -load_at(q, &a->q, g, j, a->d) / (float)a->n / spread;
+        to[GROUP_COLS / VEC] = -load_at(q, &a->q, g, j, a->d) / n / spread;
         to[2 * (GROUP_COLS / VEC)] = load_at(mean, &a->mean, g, j, a->d);
     }
 }

@@ -216,7 +216,7 @@ static cl_int CL_API_CALL wrap_clSetKernelArg(cl_kernel kernel, cl_uint index, s
     char name[64] = "";
     if (index == 0 && next->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS)
         model_kernel(kernel, name);
-    model_argument(kernel, index, size, value);
+    model_argument(kernel, size, value);
     return next->clSetKernelArg(kernel, index, size, value);
 }
 

@@ -15,10 +15,12 @@
 #include "ocl_model.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "ocl_inexact.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -153,11 +155,14 @@ bool model_clock(cl_profiling_info what, size_t size, void *value, cl_int *code)
 
 /* ---- coverage of launches ---- */
 
-/* Pairwise folds, and which of their arguments are the rows of a launch and the rows they are paired with. */
+/* Pairwise folds, and where in their structs (cl/args.h) are the rows of a launch and the rows they are paired with. */
 static const struct fold {
     const char *name;
-    cl_uint rows, others;
-} folds[] = {{"pair_fold", 8, 9}, {"sparse_fold", 9, 10}, {"mad_fold", 9, 10}};
+    size_t size, rows, others;
+} folds[] = {
+#define FOLD(name, rows) \
+    { #name, sizeof(name##_args), offsetof(name##_args, rows), offsetof(name##_args, n) }
+    FOLD(pair_fold, rows), FOLD(sparse_fold, tile), FOLD(mad_fold, rows)};
 
 static struct seen {
     cl_kernel kernel;
@@ -182,14 +187,12 @@ void model_kernel(cl_kernel kernel, const char *name) {
     pthread_mutex_unlock(&lock);
 }
 
-void model_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+void model_argument(cl_kernel kernel, size_t size, const void *value) {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < seen_count && value && size == sizeof(cl_uint); i++)
-        if (seen[i].kernel == kernel) {
-            if (index == seen[i].fold->rows)
-                memcpy(&seen[i].rows, value, size);
-            if (index == seen[i].fold->others)
-                memcpy(&seen[i].others, value, size);
+    for (size_t i = 0; i < seen_count && value; i++)
+        if (seen[i].kernel == kernel && seen[i].fold->size == size) {
+            memcpy(&seen[i].rows, (const char *)value + seen[i].fold->rows, sizeof seen[i].rows);
+            memcpy(&seen[i].others, (const char *)value + seen[i].fold->others, sizeof seen[i].others);
         }
     pthread_mutex_unlock(&lock);
 }

@@ -25,7 +25,7 @@ bool model_options(char *buffer, size_t size, const char **given);
 
 /* Coverage of launches; model_kernel precedes the arguments of a kernel. */
 void model_kernel(cl_kernel kernel, const char *name);
-void model_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
+void model_argument(cl_kernel kernel, size_t size, const void *value);
 void model_launch(cl_kernel kernel, size_t group);
 
 #endif
