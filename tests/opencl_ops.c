@@ -221,9 +221,10 @@ int main(void) {
     if (be_open(&dev, selector ? selector : "opencl:0", NULL) != FATHOM_OK)
         fprintf(stderr, "%s\n", fathom_last_error());
     UNITY_BEGIN();
+    RUN_TEST(
+        masks_are_those_of_the_host); /* first: Oclgrind 21.10 keeps the shadow of a smaller buffer at an address */
     RUN_TEST(every_operation_has_a_case_here);
     RUN_TEST(every_case_passes);
-    RUN_TEST(masks_are_those_of_the_host);
     if (!largest) { /* on a simulator costs are not tested */
         RUN_TEST(long_columns_are_summed_exactly);
         RUN_TEST(the_same_call_gives_the_same_bits);
