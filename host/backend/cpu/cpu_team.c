@@ -117,7 +117,7 @@ static void shrink(cpu_barrier_state *b, int size) {
     atomic_store_explicit(b->order[last], leaving, memory_order_relaxed);
     atomic_store_explicit(b->order[leaving], CPU_LEAVE, memory_order_relaxed);
     b->order[leaving] = b->order[last];
-    b->size = last;
+    atomic_store_explicit(&b->size, last, memory_order_relaxed);
     b->cost += lost;
     atomic_store_explicit(&b->lost, 0, memory_order_relaxed);
 }
@@ -140,7 +140,7 @@ bool cpu_end_op(thread_ctx *ctx) {
         ctx->id = order;
         atomic_store_explicit(ctx->order, CPU_STAY, memory_order_relaxed);
     }
-    ctx->size = b->size;
+    ctx->size = atomic_load_explicit(&b->size, memory_order_relaxed);
     return true;
 }
 
@@ -178,7 +178,10 @@ static void *help(void *opaque) {
         team->barrier.order[id] = &self->order;
         while (atomic_load_explicit(&team->begun, memory_order_acquire) != round_of(entry))
             pause_cpu();
-        thread_ctx ctx = {.id = id, .size = team->barrier.size, .barrier = &team->barrier, .order = &self->order};
+        thread_ctx ctx = {.id = id,
+                          .size = atomic_load_explicit(&team->barrier.size, memory_order_relaxed),
+                          .barrier = &team->barrier,
+                          .order = &self->order};
         team->run(team->user, &ctx);
     }
     return NULL;
@@ -287,14 +290,15 @@ static int gather(cpu_team *team, int wanted) {
     }
     cpu_barrier_state *b = &team->barrier;
     entry = atomic_exchange(&team->entry, (unsigned long long)number << 32 | CLOSED);
-    b->size = (int)joined(entry);
+    int size = (int)joined(entry);
+    atomic_store_explicit(&b->size, size, memory_order_relaxed);
     b->start = clock_seconds();
-    b->cost = b->size < wanted ? JOIN_SECONDS : 0;
+    b->cost = size < wanted ? JOIN_SECONDS : 0;
     b->order[0] = &team->helper[0].order;
     atomic_store_explicit(&b->lost, 0, memory_order_relaxed);
     atomic_store_explicit(&b->round, number, memory_order_relaxed);
     atomic_store_explicit(&team->begun, number, memory_order_release);
-    return b->size;
+    return size;
 }
 
 /* After a round of `wanted` threads that ended with `left` of them. */

@@ -18,8 +18,9 @@
 typedef struct cpu_barrier_state {
     _Alignas(64) atomic_int waiting;
     _Alignas(64) atomic_uint phase;
-    atomic_int late;               /* the thread that came last, which the others waited for */
-    int size;                      /* of the team from the next operation on */
+    atomic_int late; /* the thread that came last, which the others waited for */
+    atomic_int size; /* of the team from the next operation on; read once more after the last one, when a new round may
+                        begin */
     _Alignas(64) atomic_long lost; /* ns that threads of this round waited beyond SPIN_LIMIT */
     atomic_int held_up_by;         /* the thread they waited for */
     atomic_uint round;             /* its number */
