@@ -49,7 +49,7 @@ HELPER void load_panel(__local float *to, __global const float *from, const fact
  * blocks.
  * Memory: local: a panel of each factor, `depth` of the inner dimension; with parts the sums, 4 float4 per 4 x 4.
  * Order: k ascending within a part, which takes every parts-th k of a panel, then parts ascending. */
-__kernel void gemm_tiles(__global float *c, __global const float *a, __global const float *b, __local float4 *room,
+__kernel void gemm_tiles(__global float *c, __global const float *a, __global const float *b, __local float4 *workspace,
                          gemm_tiles_args g) {
     uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), places = g.across * g.down;
     uint lines_a = VEC * g.down, lines_b = VEC * g.across;
@@ -59,7 +59,7 @@ __kernel void gemm_tiles(__global float *c, __global const float *a, __global co
     r0 = tile / tiles_across * lines_a;
     j0 = tile % tiles_across * lines_b;
     uint begin = block * g.k_block, end = min(g.k, begin + g.k_block);
-    __local float *left = (__local float *)room, *right = left + GEMM_PANEL(g.depth, lines_a);
+    __local float *left = (__local float *)workspace, *right = left + GEMM_PANEL(g.depth, lines_a);
     __local float4 *sums = (__local float4 *)(right + GEMM_PANEL(g.depth, lines_b));
     c += g.c.off + block * g.a.count * g.c.ld;
     for (uint done = 0; done < places * g.parts; done += size) {
