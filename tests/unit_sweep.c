@@ -1,6 +1,5 @@
 /* unit_sweep.c - parallel workers: four give the same records as one; a stopped sweep resumes to the same records.
  * labels: threads */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ void setUp(void) {
 }
 void tearDown(void) { TEST_ASSERT_EQUAL_INT64(0, mem_live()); }
 
-static volatile sig_atomic_t stop;
+static stop_flag stop;
 static int progress_calls;
 
 static void on_progress(void *user, const sweep_progress *progress) {

@@ -79,7 +79,7 @@ fathom_status api_open(fathom_device **device, const char *selector, const be_op
 
 /* fathom_train with a stop flag (may be NULL), read between epochs, during set-up and metrics. */
 fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
-                        const fathom_train_options *options, const volatile sig_atomic_t *stop);
+                        const fathom_train_options *options, const stop_flag *stop);
 
 /* fathom.h and the list of settings (structs.c). */
 void api_options_from_config(fathom_train_options *options, const train_config *config);

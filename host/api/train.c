@@ -80,7 +80,7 @@ fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, 
 typedef struct training {
     const fathom_train_options *options;
     const train_config *config;
-    volatile sig_atomic_t stop;
+    stop_flag stop;
     fathom_model *model;
 } training;
 
@@ -132,8 +132,7 @@ static fathom_status write_record(fathom_model *model, const train_config *confi
     return printed;
 }
 
-static fathom_status train_locked(training *t, fathom_device *device, const data_set *set,
-                                  const volatile sig_atomic_t *stop) {
+static fathom_status train_locked(training *t, fathom_device *device, const data_set *set, const stop_flag *stop) {
     train_hooks hooks = {
         .user = t, .epoch = on_epoch, .note = on_note, .finished = on_finish, .stop = stop ? stop : &t->stop};
     train_result *result = NULL;
@@ -155,7 +154,7 @@ fathom_status fathom_train(fathom_model **model, fathom_device *device, const fa
 }
 
 fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
-                        const fathom_train_options *options, const volatile sig_atomic_t *stop) {
+                        const fathom_train_options *options, const stop_flag *stop) {
     fathom_train_options full = {0};
     train_config config;
     NEED(model);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 
 /* ---- Ctrl-C ---- */
 
-static volatile sig_atomic_t stops, asked;
+static stop_flag stops, asked;
 
 /* A closed terminal may send SIGHUP more than once, and SIGTERM beside it: neither counts as a second Ctrl-C. */
 static void on_signal(int number) {
@@ -63,7 +64,7 @@ static void on_note(void *user, const char *text) {
     log_info("%s", text);
 }
 
-const volatile sig_atomic_t *watch_signals(void) {
+const stop_flag *watch_signals(void) {
     catch_signals();
     return &stops;
 }

@@ -20,7 +20,7 @@ typedef struct kernel {
     be_csr a, at;
     be_mat val, sq;
     be_ints groups_of;
-    const volatile sig_atomic_t *stop;
+    const stop_flag *stop;
 } kernel;
 
 static void argmax_rows(int32_t *z, int64_t *size, const metrics_input *in) {

@@ -25,7 +25,7 @@ void metrics_init_nan(metrics_values *values, metrics_definition definition) {
 #undef X
 }
 
-fathom_status metrics_check_stop(const volatile sig_atomic_t *stop) {
+fathom_status metrics_check_stop(const stop_flag *stop) {
     return stop && *stop ? fail(FATHOM_INTERRUPTED, "interrupted while measuring over-smoothing") : FATHOM_OK;
 }
 

@@ -8,9 +8,8 @@
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
 
-#include <signal.h>
-
 #include "backend/backend.h"
+#include "core/stop.h"
 #include "data/data.h"
 
 /* Three definitions of the group distance ratio; see group_distance.c. */
@@ -41,9 +40,9 @@ typedef struct metrics_input {
     const float *h;        /* n x d representations, not normalised */
     const int32_t *labels; /* n, -1 = none; NULL: no group distances */
     int32_t classes;
-    const data_features *features;     /* as loaded; NULL: no information gain */
-    const data_graph *graph;           /* NULL: no Dirichlet energies */
-    const volatile sig_atomic_t *stop; /* nonzero: return FATHOM_INTERRUPTED before the next launch; may be NULL */
+    const data_features *features; /* as loaded; NULL: no information gain */
+    const data_graph *graph;       /* NULL: no Dirichlet energies */
+    const stop_flag *stop;         /* nonzero: return FATHOM_INTERRUPTED before the next launch; may be NULL */
 } metrics_input;
 
 /* All values NaN. */

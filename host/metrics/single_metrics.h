@@ -15,12 +15,12 @@ typedef struct metrics_rows {
     float *unit; /* rows of length 1; zero rows stay zero */
     be_buf *buf;
     be_mat raw_dev, unit_dev, norm_dev; /* n x d, n x d, 1 x n */
-    double scale; /* raw = scale raw_dev; a power of two, so that squares of raw_dev do not overflow */
-    const volatile sig_atomic_t *stop; /* as in metrics_input */
+    double scale;          /* raw = scale raw_dev; a power of two, so that squares of raw_dev do not overflow */
+    const stop_flag *stop; /* as in metrics_input */
 } metrics_rows;
 
 /* FATHOM_INTERRUPTED once *stop is set; called before each launch. */
-fathom_status metrics_check_stop(const volatile sig_atomic_t *stop);
+fathom_status metrics_check_stop(const stop_flag *stop);
 
 /* Rows per launch: rows * n is at most METRICS_LAUNCH_PAIRS, or rows is 1. */
 int64_t metrics_launch_rows(int64_t n);

@@ -22,8 +22,8 @@ typedef struct sweep_queue {
     fathom_status fatal;         /* ends the sweep: the journal cannot be written, or no device opens */
     char note[CORE_MESSAGE_MAX]; /* about a device, not reported yet */
     char fatal_text[CORE_MESSAGE_MAX], failure[CORE_MESSAGE_MAX], first_failure[CORE_MESSAGE_MAX];
-    const volatile sig_atomic_t *stop;
-    volatile sig_atomic_t halt; /* stops running trainings: set by `stop` or by a fatal failure */
+    const stop_flag *stop;
+    stop_flag halt; /* stops running trainings: set by `stop` or by a fatal failure */
 } sweep_queue;
 
 typedef struct sweep_worker {

@@ -33,7 +33,7 @@ typedef struct sweep_run_options {
     int jobs;            /* workers on the CPU; 0: one per core */
     be_options open;     /* threads: of each CPU worker, 0: one. Its callbacks run on the worker threads */
     const char *command; /* as typed, for sweep.json */
-    const volatile sig_atomic_t *stop;
+    const stop_flag *stop;
     void (*progress)(void *user, const sweep_progress *progress); /* ~5 times a second, on the calling thread */
     void *user;
 } sweep_run_options;

@@ -51,7 +51,7 @@ fathom_status train_score(train_scores *scores, nn_model *model, const data_set 
 }
 
 fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
-                            const volatile sig_atomic_t *stop) {
+                            const stop_flag *stop) {
     metrics_input in = {.nodes = set->graph.nodes,
                         .width = set->classes,
                         .h = scores->logits,

@@ -12,8 +12,7 @@
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 
-#include <signal.h>
-
+#include "core/stop.h"
 #include "metrics/metrics.h"
 #include "nn/nn.h"
 #include "train/settings.h"
@@ -86,7 +85,7 @@ typedef struct train_hooks { /* any may be NULL */
     void (*note)(void *user, const char *text);
     fathom_status (*finished)(void *user, const nn_model *model); /* the model holds the best weights */
     /* Nonzero: finish the epoch and save, or skip set-up or metrics; train_run returns FATHOM_INTERRUPTED. */
-    const volatile sig_atomic_t *stop;
+    const stop_flag *stop;
 } train_hooks;
 
 #define TRAIN_CANDIDATES 9
@@ -147,7 +146,7 @@ typedef struct train_scores {
 fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev);
 /* Metrics of the logits; stop (NULL: never) as in metrics_input. */
 fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
-                            const volatile sig_atomic_t *stop);
+                            const stop_flag *stop);
 /* Both. */
 fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
                              metrics_definition definition);

@@ -22,7 +22,7 @@ static inline train_config config_for(nn_norm_kind norm, int64_t layers, int64_t
 typedef struct seen {
     train_epoch epoch[400];
     int count, stop_at;
-    volatile sig_atomic_t stop;
+    stop_flag stop;
     be_device *dev;
     be_counters before, spent; /* of the epochs after the first two */
 } seen;
