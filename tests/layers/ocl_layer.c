@@ -8,6 +8,7 @@
  *   OCL_LAYER_ALLOC=134217728    largest buffer
  *   OCL_LAYER_TYPE=4         type of every device, as CL_DEVICE_TYPE_GPU
  *   OCL_LAYER_UNIFIED=0      devices do not share memory with the host
+ *   OCL_LAYER_BUILD_MS=700   building a program takes this much more CPU time
  *   OCL_LAYER_CARD=uuid|pci  every device has the same UUID or the same PCI address
  * Other differences between vendors are in ocl_model.c.
  *
@@ -19,13 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ocl_faults.h"
 #include "ocl_model.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const cl_icd_dispatch *next;
-static long limit_group, limit_local, limit_alloc, device_type;
+static long limit_group, limit_local, limit_alloc, device_type, build_ms;
 static bool separate_memory;
 
 /* ---- wrappers ---- */
@@ -136,6 +138,8 @@ static cl_int CL_API_CALL wrap_clBuildProgram(cl_program program, cl_uint count_
         return code;
     if (!model_options(buffer, sizeof buffer, &options))
         return fault_reject(CL_INVALID_BUILD_OPTIONS);
+    for (clock_t start = clock(); (clock() - start) * 1000 / CLOCKS_PER_SEC < build_ms;)
+        ; /* CPU time, which fathom counts */
     return next->clBuildProgram(program, count_of, devices, options, done, user);
 }
 
@@ -312,6 +316,7 @@ static void read_settings(void) {
     limit_local = env_number("OCL_LAYER_LOCAL");
     limit_alloc = env_number("OCL_LAYER_ALLOC");
     device_type = env_number("OCL_LAYER_TYPE");
+    build_ms = env_number("OCL_LAYER_BUILD_MS");
     separate_memory = getenv("OCL_LAYER_UNIFIED") && env_number("OCL_LAYER_UNIFIED") == 0;
     model_settings();
     ocl_layer_plan(getenv("OCL_LAYER_FAIL"));
