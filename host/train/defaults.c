@@ -90,10 +90,10 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         c->weight_decay = pyg ? rates[OTHER].paper_l2 : paper ? rates[r].paper_l2 : rates[r].authors_l2;
     if (c->epochs == 0)
         c->epochs = r == COAUTHOR && c->net.model == NN_SGC && c->preset == TRAIN_AUTHORS ? 500 : 1000;
-    if (c->lambda_from == TRAIN_LAMBDA_RECIPE && paper)
+    if (c->lambda_from == TRAIN_LAMBDA_PRESET && paper)
         c->lambda_from = TRAIN_LAMBDA_AUTO; /* the paper chooses it on the validation set */
     if (c->net.norm != NN_GROUP && c->lambda_from == TRAIN_LAMBDA_AUTO)
-        c->lambda_from = TRAIN_LAMBDA_RECIPE; /* nothing to search for */
+        c->lambda_from = TRAIN_LAMBDA_PRESET; /* nothing to search for */
     if (c->lambda_from != TRAIN_LAMBDA_GIVEN)
         c->net.lambda = lambda_of(r, c);
     if (!(c->lr > 0 && c->lr <= 1e3))

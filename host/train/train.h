@@ -22,7 +22,7 @@ typedef enum train_preset { TRAIN_PRESET_LIST(X) TRAIN_PRESETS } train_preset;
 #undef X
 const char *train_preset_name(train_preset preset);
 
-typedef enum train_lambda { TRAIN_LAMBDA_RECIPE, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
+typedef enum train_lambda { TRAIN_LAMBDA_PRESET, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
 
 typedef struct train_config {
     nn_config net;
