@@ -108,6 +108,11 @@ typedef struct train_result {
     double candidate[TRAIN_CANDIDATES], candidate_val[TRAIN_CANDIDATES];
 } train_result;
 
+/* What one epoch enqueues (trainer.c), for training and for its benchmark: a training step, and with `evaluate` a
+ * forward pass in evaluation mode and the counts of correct predictions. Then reads the statistics, the only wait. */
+fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const train_config *config, int64_t epoch,
+                              bool evaluate);
+
 /* FATHOM_INTERRUPTED also sets *result. */
 fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,
                         const train_hooks *hooks);
