@@ -35,7 +35,7 @@ static void offer_choices(const struct typed *t, const char *choices, const char
 static void offer_devices(const struct typed *t) {
     fathom_device_list *list = NULL;
     offer(t, "auto", "the fastest device there is, else the CPU");
-    offer(t, "gpu", "the first graphics card");
+    offer(t, "gpu", "the first GPU");
     if (fathom_device_list_make(&list) != FATHOM_OK)
         return;
     for (int32_t i = 0; i < fathom_device_list_count(list); i++) {
