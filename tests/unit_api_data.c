@@ -115,7 +115,7 @@ static fathom_data_options as_they_are(void) {
     return o;
 }
 
-static void clean_arrays_are_used_where_they_lie(void) {
+static void clean_arrays_are_used_in_place(void) {
     fathom_data *data = NULL;
     fathom_arrays a = path(), view = {.size = sizeof view};
     fathom_data_info info = {.size = sizeof info};
@@ -391,7 +391,7 @@ static void a_large_label_is_measured_as_a_small_one(void) {
     }
 }
 
-static void nothing_is_left_behind(void) {
+static void nothing_stays_allocated(void) {
     int64_t before = mem_live();
     for (int64_t nth = 1; nth < 500; nth++) {
         fathom_data *data = NULL;
@@ -412,7 +412,7 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(devices_are_listed_and_described);
     RUN_TEST(wrong_devices_are_refused);
-    RUN_TEST(clean_arrays_are_used_where_they_lie);
+    RUN_TEST(clean_arrays_are_used_in_place);
     RUN_TEST(every_way_gives_the_same_set);
     RUN_TEST(what_is_not_clean_is_copied);
     RUN_TEST(signed_features_are_left_as_they_are);
@@ -420,6 +420,6 @@ int main(void) {
     RUN_TEST(wrong_arrays_are_refused);
     RUN_TEST(embeddings_are_measured_with_what_is_known);
     RUN_TEST(a_large_label_is_measured_as_a_small_one);
-    RUN_TEST(nothing_is_left_behind);
+    RUN_TEST(nothing_stays_allocated);
     return support_end();
 }

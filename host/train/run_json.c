@@ -40,7 +40,7 @@ void train_json_device(struct json *doc, const be_info *info) {
 #define X(name, kind, member, ...) JSON_##kind(name, c->member)
 
 void train_json_config(struct json *doc, const train_config *c, const data_set *set) {
-    static const char *const lambda_sources[] = {"recipe", "given", "auto"};
+    static const char *const lambda_sources[] = {"recipe", "given", "auto"}; /* of train_lambda */
     json_open(doc, "config");
     json_text(doc, "data", c->data ? c->data : set->name);
     json_text(doc, "features", c->features);
