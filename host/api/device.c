@@ -70,7 +70,7 @@ fathom_status api_ready(fathom_device *device, const train_use *use) {
         TRY(be_open(&cpu, "cpu", &(be_options){.threads = device->threads}));
         device->refused = device->dev;
         device->dev = cpu;
-        snprintf(note, sizeof note, "%.1500s; going on with the CPU", why);
+        snprintf(note, sizeof note, "%.1500s; continuing on the CPU", why);
         status = FATHOM_OK;
     }
     if (note[0])

@@ -303,7 +303,7 @@ fathom_status be_open(be_device **dev, const char *selector, const be_options *o
         snprintf(why, sizeof why, "%s", fathom_last_error());
         status = be_open_row(dev, &list, 0, options);
         if (status == FATHOM_OK)
-            snprintf((*dev)->note, sizeof(*dev)->note, "%.*s: %.1500s; going on with the CPU", BE_TEXT,
+            snprintf((*dev)->note, sizeof(*dev)->note, "%.*s: %.1500s; continuing on the CPU", BE_TEXT,
                      list.info[row].name, why);
     }
     be_list_free(&list);

@@ -86,7 +86,7 @@ static fathom_status bind_weights(call *c, const nn_standalone_norm *a, const nn
     return FATHOM_OK;
 }
 
-/* Host arrays are complete when a call returns; work on arrays of the device goes on. */
+/* Host arrays are complete when a call returns; work on arrays of the device continues. */
 static fathom_status download_copies(const call *c, nn_array output) {
     for (int i = 0; i < c->count; i++)
         if (c->copies[i].target)

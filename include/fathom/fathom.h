@@ -153,16 +153,16 @@ typedef struct fathom_arrays {
     size_t size;   /**< sizeof(fathom_arrays). */
     int64_t nodes; /**< n, at least 1. */
 
-    const int64_t *offsets; /**< Graph as CSR: [n + 1], row u is columns[offsets[u]] .. columns[offsets[u + 1] - 1]. */
-    const int32_t *columns; /**< [offsets[n]]. */
+    const int64_t *indptr;  /**< Graph as CSR: [n + 1], row u is indices[indptr[u]] .. indices[indptr[u + 1] - 1]. */
+    const int32_t *indices; /**< [indptr[n]]. */
     int64_t edge_count;     /**< Or as an edge list: number of edges. */
     const int32_t *from;    /**< [edge_count]; an edge may be listed once or in both directions. */
     const int32_t *to;      /**< [edge_count]. */
 
     int64_t features;               /**< F, columns of the features; 0: none. */
-    const float *values;            /**< Dense: [n x F]; or, with feature_columns, the stored values of a CSR matrix. */
-    const int64_t *feature_offsets; /**< [n + 1], sparse features only. */
-    const int32_t *feature_columns; /**< [feature_offsets[n]], sparse features only. */
+    const float *values;            /**< Dense: [n x F]; or, with feature_indices, the stored values of a CSR matrix. */
+    const int64_t *feature_indptr;  /**< [n + 1], sparse features only. */
+    const int32_t *feature_indices; /**< [feature_indptr[n]], sparse features only. */
 
     const int32_t *labels; /**< [n], 0 .. classes - 1, or -1: none. */
     int32_t classes;       /**< C; 0: the largest label + 1. */
@@ -205,7 +205,7 @@ typedef struct fathom_data_info {
 FATHOM_API fathom_status fathom_data_load(fathom_data **data, const char *name_or_path,
                                           const fathom_data_options *options);
 /** Builds a data set from arrays. Edges become undirected, duplicates and self-loops are removed. With keep_references
- * a clean CSR graph (symmetric, columns ascending, no self-loops), suitable features and labels are used in place; see
+ * a clean CSR graph (symmetric, indices ascending, no self-loops), suitable features and labels are used in place; see
  * fathom_data_info.borrowed. */
 FATHOM_API fathom_status fathom_data_build(fathom_data **data, const fathom_arrays *arrays,
                                            const fathom_data_options *options);

@@ -13,7 +13,7 @@
 #define MAX_SITES (1 << 14)
 #define MAX_ARGUMENTS 64
 
-/* Saves the callee's registers on the stack, stores the stack pointer in *from and goes on at `to`. */
+/* Saves the callee's registers on the stack, stores the stack pointer in *from and continues at `to`. */
 void meter_switch(void **from, void *to);
 __asm__(".text\n.globl meter_switch\n.hidden meter_switch\n.type meter_switch, @function\n"
         "meter_switch:\n"

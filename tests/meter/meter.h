@@ -60,7 +60,7 @@ bool meter_launch(const kernel_code *code, const argument *arguments, const size
 /* ---- count.c ---- */
 
 void count_begin(const char *kernel, size_t groups, size_t group_size, int resident);
-/* A warp of the work-group in place `slot` goes on to its next barrier or end, after these accesses in order. */
+/* A warp of the work-group in `slot` runs to its next barrier or end, after these accesses in order. */
 void count_warp(int slot, int warp, const warp_access *const *accesses, int count);
 /* A work-group ends: per item the most loads, and its barriers. */
 void count_group(int slot, uint64_t most_loads, uint64_t barriers);
