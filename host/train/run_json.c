@@ -27,6 +27,7 @@ void train_json_device(struct json *doc, const be_info *info) {
     json_text(doc, "word", info->selector);
     json_text(doc, "name", info->name);
     json_text(doc, "backend", info->backend);
+    json_text(doc, "type", be_kind_name(info->kind));
     json_text(doc, "driver", info->driver);
     json_text(doc, "platform", info->platform);
     be_describe(info->backend, libraries, sizeof libraries);
