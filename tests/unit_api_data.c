@@ -31,7 +31,7 @@ static void devices_are_listed_and_described(void) {
     OK(fathom_device_list_make(&list));
     TEST_ASSERT_TRUE(fathom_device_list_count(list) >= 1);
     OK(fathom_device_list_get(list, 0, &info));
-    TEST_ASSERT_EQUAL_STRING("cpu", info.word);
+    TEST_ASSERT_EQUAL_STRING("cpu", info.selector);
     OK(fathom_device_list_find(list, "cpu", &row));
     TEST_ASSERT_EQUAL_INT32(0, row);
     TEST_ASSERT_TRUE(fathom_device_list_why(list)[0] != 0);
@@ -44,7 +44,7 @@ static void devices_are_listed_and_described(void) {
     FAILS(USAGE, fathom_device_list_get(list, 1000, &info), "row 1000");
     FAILS(USAGE, fathom_device_list_get(NULL, 0, &info), "list is NULL");
     FAILS(USAGE, fathom_device_list_get(list, 0, NULL), "info is NULL");
-    FAILS(USAGE, fathom_device_list_find(list, NULL, &row), "word is NULL");
+    FAILS(USAGE, fathom_device_list_find(list, NULL, &row), "selector is NULL");
     FAILS(USAGE, fathom_device_list_find(list, "cpu", NULL), "row is NULL");
     FAILS(USAGE, fathom_device_list_find(NULL, "cpu", &row), "list is NULL");
     FAILS(USAGE, fathom_device_list_make(NULL), "list is NULL");

@@ -41,7 +41,7 @@ static void offer_devices(const struct typed *t) {
     for (int32_t i = 0; i < fathom_device_list_count(list); i++) {
         fathom_device_info info = {.size = sizeof info};
         if (fathom_device_list_get(list, i, &info) == FATHOM_OK)
-            offer(t, info.word, info.name);
+            offer(t, info.selector, info.name);
     }
     fathom_device_list_free(list);
 }

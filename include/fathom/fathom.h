@@ -72,7 +72,7 @@ typedef struct fathom_device_list fathom_device_list;
 /** Properties of a device. */
 typedef struct fathom_device_info {
     size_t size;             /**< sizeof(fathom_device_info), set by the caller. */
-    char word[24];           /**< Selector for fathom_device_open: "cpu", "opencl:0". */
+    char selector[24];       /**< Selector for fathom_device_open: "cpu", "opencl:0". */
     char backend[16];        /**< "cpu" or "opencl". */
     char type[32];           /**< "cpu", "gpu", "integrated gpu", "accelerator", "opencl cpu". */
     char name[160];          /**< Name reported by the driver. */
@@ -99,7 +99,7 @@ FATHOM_API fathom_status fathom_device_options_init(fathom_device_options *optio
 /** Opens a device by selector: "auto", "cpu", "gpu", a row of the list, "opencl:N", "opencl:PLATFORM:DEVICE" or part of
  * a name; NULL: $FATHOM_DEVICE, then auto. Only auto falls back to the CPU, see fathom_device_note(). `options` NULL:
  * the defaults. */
-FATHOM_API fathom_status fathom_device_open(fathom_device **device, const char *word,
+FATHOM_API fathom_status fathom_device_open(fathom_device **device, const char *selector,
                                             const fathom_device_options *options);
 /** Closes a device and frees its memory. Free its norms first. */
 FATHOM_API void fathom_device_close(fathom_device *device);
@@ -117,7 +117,7 @@ FATHOM_API int32_t fathom_device_list_count(const fathom_device_list *list);
 /** Properties of the device in a row. */
 FATHOM_API fathom_status fathom_device_list_get(const fathom_device_list *list, int32_t row, fathom_device_info *info);
 /** Row of the device that fathom_device_open would open for this selector. */
-FATHOM_API fathom_status fathom_device_list_find(const fathom_device_list *list, const char *word, int32_t *row);
+FATHOM_API fathom_status fathom_device_list_find(const fathom_device_list *list, const char *selector, int32_t *row);
 /** Why auto selects its row, as a message. */
 FATHOM_API const char *fathom_device_list_why(const fathom_device_list *list);
 /** Note number `index` from 0, such as a driver without devices; NULL after the last one. */
