@@ -228,7 +228,7 @@ static void only_who_needs_opencl_loads_it(void) {
     TEST_ASSERT_EQUAL_STRING(whole.why, some.why);
     TEST_ASSERT_TRUE(some.all == whole.all || !be_gpu_possible());
     be_list_free(&some);
-    setenv("POCL_DEVICES", "pthread", 0); /* somebody names devices: they are looked for */
+    setenv("POCL_DEVICES", "pthread", 0); /* devices are named: they are listed */
     TEST_ASSERT_TRUE(be_gpu_possible());
     OK(be_list_for(&some, "auto"));
     TEST_ASSERT_EQUAL_INT(whole.all, some.all);
@@ -242,7 +242,7 @@ static void a_word_from_the_environment_counts(void) {
     setenv("FATHOM_DEVICE", "no such thing", 1);
     TEST_ASSERT_EQUAL_INT(FATHOM_DEVICE, be_open(&dev, NULL, NULL));
     TEST_ASSERT_NULL(dev);
-    OK(be_open(&dev, "cpu", NULL)); /* a word of the caller counts more */
+    OK(be_open(&dev, "cpu", NULL)); /* the selector of the caller comes first */
     be_close(dev);
     setenv("FATHOM_DEVICE", "cpu", 1);
     OK(be_open(&dev, NULL, NULL));
@@ -257,7 +257,7 @@ static void back_ends_describe_themselves(void) {
     TEST_ASSERT_TRUE(be_describe("cpu", text, sizeof text));
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, "loops"), text);
     text[0] = '\0';
-    be_describe("opencl", text, sizeof text); /* there or not, it says something */
+    be_describe("opencl", text, sizeof text); /* available or not, there is a description */
     TEST_ASSERT_NOT_EMPTY(text);
 }
 

@@ -140,7 +140,7 @@ fathom_status be_list_for(be_list *list, const char *selectors) {
     }
     if (!cpu_only || (wants_auto && be_gpu_possible()))
         return be_list_devices(list);
-    return list_devices(list, NULL, "OpenCL devices were not looked for");
+    return list_devices(list, NULL, "OpenCL devices were not listed");
 }
 
 void be_list_free(be_list *list) {

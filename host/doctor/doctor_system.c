@@ -56,7 +56,7 @@ static void check_vendor(struct findings *findings, const char *path) {
         finding_add(findings, LEVEL_OK, "OpenCL driver", "%s: %s loads", name, library);
     } else {
         finding_add(findings, LEVEL_MISSING, "OpenCL driver", "%s: %.300s", name, dlerror());
-        finding_remedy(findings, "install the package that brings %s, or remove %s", library, path);
+        finding_remedy(findings, "install the package that contains %s, or remove %s", library, path);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "options/commands.h"
 
-/* Text as it shall be read: a hyphen that can be copied, and no letter that man(7) would take for a request. */
+/* Text to be shown as it is: a hyphen that can be copied, and no letter that man(7) would take for a request. */
 static void print_text(const char *text) {
     bool start = true;
     for (; *text; text++) {
@@ -110,7 +110,7 @@ static void print_overview(void) {
         "FATHOM_DEVICE",
         "the device selector where --device is not given",
         "FATHOM_DATA",
-        "folders, separated by colons, in which data sets are looked for by name",
+        "folders, separated by colons, that are searched for data sets by name",
         "FATHOM_ISA",
         "the instruction set of the CPU loops; without it the best one",
         "FATHOM_MODULE_DIR",
