@@ -1,7 +1,7 @@
 /* settings.h - the one list of training settings. From it come train_config and its defaults, the options of `train`,
  * `eval` and `sweep`, recipe keys, the configuration in run.json, the resume fingerprint, journal columns, checkpoint
- * metadata and the converters of fathom.h. A new setting is one line here, and a member of nn_config where a network
- * reads it.
+ * metadata and the converters of fathom.h. A new setting is one line here, and a member of nn_config (with its range in
+ * nn_config_check) where a network reads it.
  *
  *   X(name, kind, member, owner, option, letter, argument, default, low, high, words, help, sweep_help)
  *
