@@ -26,18 +26,10 @@ struct epochs {
 
 static fathom_status run_epochs(void *context, int64_t times) {
     struct epochs *e = context;
-    nn_pass evaluation = {.training = false};
-    nn_epoch_stats record;
+    nn_epoch_stats stats;
     for (int64_t i = 0; i < times; i++) {
-        nn_pass training = {.training = true, .seed = e->config.seed, .epoch = (uint32_t)++e->epoch};
-        TRY(nn_forward(e->model, &training));
-        TRY(nn_loss(e->model));
-        TRY(nn_backward(e->model, &training));
-        TRY(nn_step(e->model, e->config.lr, e->config.weight_decay, e->epoch));
-        TRY(nn_forward(e->model, &evaluation));
-        TRY(nn_count_correct(e->model));
-        TRY(nn_read_stats(&record, e->model));
-        e->loss = record.loss;
+        TRY(train_one_epoch(&stats, e->model, &e->config, ++e->epoch, true));
+        e->loss = stats.loss;
     }
     return FATHOM_OK;
 }

@@ -5,24 +5,24 @@
 #include <stdio.h>
 
 enum { N = 80, F = 3 };
-static int64_t offsets[N + 1];
-static int32_t columns[2 * N - 2], labels[N];
+static int64_t indptr[N + 1];
+static int32_t indices[2 * N - 2], labels[N];
 static float features[N * F];
 
 int main(void) {
     for (int v = 0; v < N; v++) { /* row v: its neighbours in both directions, ascending */
-        int64_t end = offsets[v];
+        int64_t end = indptr[v];
         if (v > 0)
-            columns[end++] = v - 1;
+            indices[end++] = v - 1;
         if (v < N - 1)
-            columns[end++] = v + 1;
-        offsets[v + 1] = end;
+            indices[end++] = v + 1;
+        indptr[v + 1] = end;
         labels[v] = v >= N / 2;
         features[v * F] = 1;
         features[v * F + 1 + labels[v]] = v % 3 == 0 ? 1.0f : 0.2f;
         features[v * F + 2 - labels[v]] = 0.2f;
     }
-    fathom_arrays arrays = {.size = sizeof arrays, .nodes = N, .offsets = offsets, .columns = columns};
+    fathom_arrays arrays = {.size = sizeof arrays, .nodes = N, .indptr = indptr, .indices = indices};
     arrays.features = F, arrays.values = features, arrays.labels = labels;
     fathom_data_info info = {.size = sizeof info};
     fathom_result result = {.size = sizeof result};

@@ -19,7 +19,7 @@ same "$(field "d['name'], d['nodes'], d['edges'], d['features'], d['classes'], d
     "('embedded', 2708, 5278, 1433, 7, 49216, 0, 78)" "info --json"
 same "$(field "round(d['homophily'], 6), d['split']['train'], d['split']['val'], d['split']['test']" out)" "(0.809966, 140, 500, 1000)" "split"
 same "$(field "d['data']['sha256'] == d['sha256'] and len(d['sha256'])" out)" 64 "sha256"
-[ ! -s err ] || fail "info --json talks: $(cat err)"
+[ ! -s err ] || fail "info --json writes to standard error: $(cat err)"
 expect_exit 0 "$FATHOM" data info karate
 grep -q '^ *degree 2..3 *17 #' out || fail "no histogram: $(cat out)"
 expect_exit 4 "$FATHOM" data info cora

@@ -49,7 +49,7 @@ expect_exit 3 "$FATHOM" doctor --report card.txt --device nonsense
 
 # --- an OpenCL device, with a kernel file that does not build: its log has paths, and the other operations are reported
 "$FATHOM" devices >list 2>/dev/null
-grep -q 'opencl:0' list || skip "the rest needs an OpenCL device; pocl-opencl-icd brings one"
+grep -q 'opencl:0' list || skip "the rest needs an OpenCL device; install pocl-opencl-icd"
 mkdir kernels
 cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
 sed -i 's/__kernel void adam(__global float/__kernel void adam(__global flaot/' kernels/optim.cl

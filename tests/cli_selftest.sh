@@ -4,7 +4,7 @@
 # labels: opencl asan-skip
 need_command
 need_layer
-[ -e /etc/OpenCL/vendors/pocl.icd ] || skip "PoCL is not installed; pocl-opencl-icd brings it"
+[ -e /etc/OpenCL/vendors/pocl.icd ] || skip "PoCL is not installed; install pocl-opencl-icd"
 mkdir vendors
 cp /etc/OpenCL/vendors/pocl.icd vendors/
 export OCL_ICD_VENDORS=$TEST_TMP/vendors OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report

@@ -69,9 +69,9 @@ typedef struct outcome { /* compared bit by bit */
 static void on_epoch(void *user, const train_epoch *e) { ((outcome *)user)->losses[e->epoch] = e->loss; }
 
 static void on_note(void *user, const char *text) {
-    const char *after = strstr(text, "going on on the CPU after epoch ");
-    if (after || strstr(text, "going on on the CPU"))
-        ((outcome *)user)->fell_back_after = after ? atoi(after + strlen("going on on the CPU after epoch ")) : 0;
+    const char *after = strstr(text, "continuing on the CPU after epoch ");
+    if (after || strstr(text, "continuing on the CPU"))
+        ((outcome *)user)->fell_back_after = after ? atoi(after + strlen("continuing on the CPU after epoch ")) : 0;
 }
 
 /* Opens `device`, or uses `open`. */

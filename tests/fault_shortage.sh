@@ -3,7 +3,7 @@
 # labels: opencl asan-skip
 need_command
 need_layer
-[ -f /etc/OpenCL/vendors/pocl.icd ] || skip "no PoCL, whose memory can be limited; pocl-opencl-icd brings it"
+[ -f /etc/OpenCL/vendors/pocl.icd ] || skip "no PoCL, whose memory can be limited; install pocl-opencl-icd"
 export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd POCL_MEMORY_LIMIT=1 OPENCL_LAYERS=$layer OCL_LAYER_REPORT=$TEST_TMP/report
 "$FATHOM" devices 2>/dev/null | grep -q opencl:0 || skip "no OpenCL device"
 sizes="40:128 700:256 1000:256 1:60000"

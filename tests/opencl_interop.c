@@ -242,7 +242,7 @@ static void training_in_the_callers_queue(void) {
     OK(fathom_train(&model, device, data, &o));
     OK(fathom_device_describe(device, &info));
     TEST_ASSERT_EQUAL_STRING("opencl", info.backend);
-    TEST_ASSERT_EQUAL_STRING_LEN("opencl:", info.word, 7);
+    TEST_ASSERT_EQUAL_STRING_LEN("opencl:", info.selector, 7);
     fathom_model_free(model);
     fathom_data_free(data);
 }

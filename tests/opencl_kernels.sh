@@ -41,7 +41,7 @@ expect_exit 3 gpu "$FATHOM" selftest --device opencl:0 --op fill
 expect_exit 3 gpu "$FATHOM" selftest --device gpu --op fill
 expect_exit 0 gpu "$FATHOM" selftest --op fill
 cat out err >both
-grep -q 'computes wrong matrix products.*going on with the CPU' both || fail "auto prints no note: $(cat both)"
+grep -q 'computes wrong matrix products.*continuing on the CPU' both || fail "auto prints no note: $(cat both)"
 
 FATHOM_CL_DIR=$TEST_TMP/nowhere expect_exit 2 "$FATHOM" selftest --device opencl:0 --op fill
 grep -q 'FATHOM_CL_DIR: .*nowhere is not a folder' err || fail "message: $(cat err)"

@@ -96,7 +96,7 @@ printf '#!/bin/sh\ncase $1 in madison) cat "%s/lists" ;; *) grep -qx "$2" "%s/of
 printf '#!/bin/sh\nfor n; do grep -qx "$n" "%s/there" && printf "%%s:installed " "$n"; done; true\n' "$PWD" >fake2/dpkg-query
 printf '#!/bin/sh\necho 0\n' >fake2/id
 chmod +x fake2/*
-eval "$(sed -n '/^say() {/p; /^die() {$/,/^# install_packages/p; /^install_packages() {$/,/^}$/p' "$quickstart")"
+eval "$(sed -n '/^log_info() {/p; /^die() {$/,/^# install_packages/p; /^install_packages() {$/,/^}$/p' "$quickstart")"
 # asks PACKAGE...: runs install_packages on the machine described by the files lists, offers and there.
 asks() {
     rm -f called

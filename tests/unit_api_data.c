@@ -31,7 +31,7 @@ static void devices_are_listed_and_described(void) {
     OK(fathom_device_list_make(&list));
     TEST_ASSERT_TRUE(fathom_device_list_count(list) >= 1);
     OK(fathom_device_list_get(list, 0, &info));
-    TEST_ASSERT_EQUAL_STRING("cpu", info.word);
+    TEST_ASSERT_EQUAL_STRING("cpu", info.selector);
     OK(fathom_device_list_find(list, "cpu", &row));
     TEST_ASSERT_EQUAL_INT32(0, row);
     TEST_ASSERT_TRUE(fathom_device_list_why(list)[0] != 0);
@@ -44,7 +44,7 @@ static void devices_are_listed_and_described(void) {
     FAILS(USAGE, fathom_device_list_get(list, 1000, &info), "row 1000");
     FAILS(USAGE, fathom_device_list_get(NULL, 0, &info), "list is NULL");
     FAILS(USAGE, fathom_device_list_get(list, 0, NULL), "info is NULL");
-    FAILS(USAGE, fathom_device_list_find(list, NULL, &row), "word is NULL");
+    FAILS(USAGE, fathom_device_list_find(list, NULL, &row), "selector is NULL");
     FAILS(USAGE, fathom_device_list_find(list, "cpu", NULL), "row is NULL");
     FAILS(USAGE, fathom_device_list_find(NULL, "cpu", &row), "list is NULL");
     FAILS(USAGE, fathom_device_list_make(NULL), "list is NULL");
@@ -82,20 +82,20 @@ static void wrong_devices_are_refused(void) {
 
 /* ---- data from arrays: a path of four nodes 0-1-2-3, two features, two classes ---- */
 
-static const int64_t offsets[] = {0, 1, 3, 5, 6};
-static const int32_t columns[] = {1, 0, 2, 1, 3, 2};
+static const int64_t indptr[] = {0, 1, 3, 5, 6};
+static const int32_t indices[] = {1, 0, 2, 1, 3, 2};
 static const int32_t from[] = {0, 1, 2, 2, 3}, to[] = {1, 2, 3, 1, 3}; /* one again the other way, one self-loop */
 static const float values[] = {1, 0.5f, 2, 1, 3, 0, 0, 1};
-static const int64_t feature_offsets[] = {0, 1, 2, 2, 3};
-static const int32_t feature_columns[] = {0, 2, 9};
+static const int64_t feature_indptr[] = {0, 1, 2, 2, 3};
+static const int32_t feature_indices[] = {0, 2, 9};
 static const float stored[] = {1, 2, 3};
 static const int32_t labels[] = {0, 0, 1, 1}, train[] = {0, 2}, val[] = {1}, test[] = {3};
 
 static fathom_arrays path(void) {
     return (fathom_arrays){.size = sizeof(fathom_arrays),
                            .nodes = 4,
-                           .offsets = offsets,
-                           .columns = columns,
+                           .indptr = indptr,
+                           .indices = indices,
                            .features = 2,
                            .values = values,
                            .labels = labels,
@@ -115,7 +115,7 @@ static fathom_data_options as_they_are(void) {
     return o;
 }
 
-static void clean_arrays_are_used_where_they_lie(void) {
+static void clean_arrays_are_used_in_place(void) {
     fathom_data *data = NULL;
     fathom_arrays a = path(), view = {.size = sizeof view};
     fathom_data_info info = {.size = sizeof info};
@@ -128,8 +128,8 @@ static void clean_arrays_are_used_where_they_lie(void) {
     TEST_ASSERT_TRUE(info.dense && info.feature_nonzeros == 6);
     TEST_ASSERT_EQUAL_STRING("public", info.split);
     OK(fathom_data_view(data, &view));
-    TEST_ASSERT_EQUAL_PTR(offsets, view.offsets);
-    TEST_ASSERT_EQUAL_PTR(columns, view.columns);
+    TEST_ASSERT_EQUAL_PTR(indptr, view.indptr);
+    TEST_ASSERT_EQUAL_PTR(indices, view.indices);
     TEST_ASSERT_EQUAL_PTR(values, view.values);
     TEST_ASSERT_EQUAL_PTR(labels, view.labels);
     TEST_ASSERT_EQUAL_INT64(2, view.train_count);
@@ -138,12 +138,12 @@ static void clean_arrays_are_used_where_they_lie(void) {
     fathom_data_free(data);
     a.features = 10; /* sparse: 3 of 40 */
     a.values = stored;
-    a.feature_offsets = feature_offsets;
-    a.feature_columns = feature_columns;
+    a.feature_indptr = feature_indptr;
+    a.feature_indices = feature_indices;
     OK(fathom_data_build(&data, &a, &o));
     OK(fathom_data_view(data, &view));
     TEST_ASSERT_EQUAL_PTR(stored, view.values);
-    TEST_ASSERT_EQUAL_PTR(feature_columns, view.feature_columns);
+    TEST_ASSERT_EQUAL_PTR(feature_indices, view.feature_indices);
     fathom_data_free(data);
 }
 
@@ -153,8 +153,8 @@ static void every_way_gives_the_same_set(void) {
     fathom_data_info a = {.size = sizeof a}, b = {.size = sizeof b};
     fathom_data_options o = as_they_are();
     fathom_data *data = NULL;
-    list.offsets = NULL;
-    list.columns = NULL;
+    list.indptr = NULL;
+    list.indices = NULL;
     list.edge_count = 5;
     list.from = from;
     list.to = to;
@@ -194,8 +194,8 @@ static void what_is_not_clean_is_copied(void) {
     fathom_data *data = NULL;
     for (int i = 0; i < 3; i++) {
         fathom_arrays a = path();
-        a.offsets = i == 2 ? with_loop : a.offsets;
-        a.columns = i == 0 ? upward : i == 1 ? one_way : looped;
+        a.indptr = i == 2 ? with_loop : a.indptr;
+        a.indices = i == 0 ? upward : i == 1 ? one_way : looped;
         OK(fathom_data_build(&data, &a, &o));
         OK(fathom_data_describe(data, &info));
         TEST_ASSERT_EQUAL_INT32(0, info.borrowed & FATHOM_BORROWED_GRAPH);
@@ -283,24 +283,24 @@ static void wrong_arrays_are_refused(void) {
     BUILD(USAGE, "newer", a.size += 8);
     BUILD(DATA, "nodes", a.nodes = 0);
     BUILD(DATA, "nodes", a.nodes = INT64_C(1) << 40);
-    BUILD(USAGE, "offsets with columns", a.columns = NULL);
+    BUILD(USAGE, "indptr with indices", a.indices = NULL);
     BUILD(USAGE, "twice", a.from = from; a.to = to);
-    BUILD(USAGE, "edge_count", a.offsets = NULL; a.columns = NULL; a.edge_count = 3);
-    BUILD(DATA, "joins", a.offsets = NULL; a.columns = NULL; a.edge_count = 1; a.from = far; a.to = far);
-    BUILD(DATA, "first offset", a.offsets = late);
-    BUILD(DATA, "below", a.offsets = falling);
-    BUILD(DATA, "column 4", a.columns = outside);
+    BUILD(USAGE, "edge_count", a.indptr = NULL; a.indices = NULL; a.edge_count = 3);
+    BUILD(DATA, "joins", a.indptr = NULL; a.indices = NULL; a.edge_count = 1; a.from = far; a.to = far);
+    BUILD(DATA, "first offset", a.indptr = late);
+    BUILD(DATA, "below", a.indptr = falling);
+    BUILD(DATA, "column 4", a.indices = outside);
     BUILD(USAGE, "features", a.values = NULL);
     BUILD(USAGE, "features", a.features = 0);
     BUILD(DATA, "features", a.features = -1);
-    BUILD(USAGE, "feature_columns", a.feature_offsets = feature_offsets);
-    BUILD(DATA, "features", a.feature_offsets = feature_offsets; a.feature_columns = feature_columns);
+    BUILD(USAGE, "feature_indices", a.feature_indptr = feature_indptr);
+    BUILD(DATA, "features", a.feature_indptr = feature_indptr; a.feature_indices = feature_indices);
     BUILD(DATA, "not finite", a.values = nan_values);
     BUILD(DATA, "features", a.features = INT64_MAX);
     BUILD(DATA, "do not fit", a.nodes = INT32_MAX - 1; a.features = INT32_MAX);
-    BUILD(DATA, "do not fit", a.offsets = NULL; a.columns = NULL; a.edge_count = INT64_MAX; a.from = far; a.to = far);
-    BUILD(DATA, "do not fit", a.offsets = endless);
-    BUILD(DATA, "do not fit", a.feature_offsets = endless; a.feature_columns = feature_columns);
+    BUILD(DATA, "do not fit", a.indptr = NULL; a.indices = NULL; a.edge_count = INT64_MAX; a.from = far; a.to = far);
+    BUILD(DATA, "do not fit", a.indptr = endless);
+    BUILD(DATA, "do not fit", a.feature_indptr = endless; a.feature_indices = feature_indices);
     BUILD(DATA, "longer", a.test_count = INT64_MAX);
     BUILD(DATA, "classes", a.classes = INT32_MAX);
     BUILD(DATA, "label -2", a.labels = wrong_labels);
@@ -391,7 +391,7 @@ static void a_large_label_is_measured_as_a_small_one(void) {
     }
 }
 
-static void nothing_is_left_behind(void) {
+static void nothing_stays_allocated(void) {
     int64_t before = mem_live();
     for (int64_t nth = 1; nth < 500; nth++) {
         fathom_data *data = NULL;
@@ -412,7 +412,7 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(devices_are_listed_and_described);
     RUN_TEST(wrong_devices_are_refused);
-    RUN_TEST(clean_arrays_are_used_where_they_lie);
+    RUN_TEST(clean_arrays_are_used_in_place);
     RUN_TEST(every_way_gives_the_same_set);
     RUN_TEST(what_is_not_clean_is_copied);
     RUN_TEST(signed_features_are_left_as_they_are);
@@ -420,6 +420,6 @@ int main(void) {
     RUN_TEST(wrong_arrays_are_refused);
     RUN_TEST(embeddings_are_measured_with_what_is_known);
     RUN_TEST(a_large_label_is_measured_as_a_small_one);
-    RUN_TEST(nothing_is_left_behind);
+    RUN_TEST(nothing_stays_allocated);
     return support_end();
 }

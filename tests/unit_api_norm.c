@@ -163,7 +163,7 @@ static void all_files(const char *selector, size_t count) {
                  {FATHOM_NORM_GROUP, "group", "norm"}};
     char name[60];
     if (fathom_device_open(&device, selector, NULL) != FATHOM_OK)
-        TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
+        TEST_IGNORE_MESSAGE("no OpenCL device here; install pocl-opencl-icd");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t t = 0; t < count; t++) {
             snprintf(name, sizeof name, "norm_%s_%s", kinds[k].name, tags[t]);

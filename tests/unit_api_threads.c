@@ -113,7 +113,7 @@ static void *fail_here(void *user) {
     return NULL;
 }
 
-static void sentences_belong_to_threads(void) {
+static void messages_belong_to_threads(void) {
     pthread_t thread;
     fathom_device *device = NULL;
     int seen = 0;
@@ -129,6 +129,6 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(two_devices_side_by_side);
     RUN_TEST(one_device_by_turns);
-    RUN_TEST(sentences_belong_to_threads);
+    RUN_TEST(messages_belong_to_threads);
     return support_end();
 }

@@ -254,8 +254,8 @@ static void wrong_training_is_refused(void) {
     WRONG(dropout, 1, "dropout");
     WRONG(lambda, INFINITY, "lambda");
     WRONG(momentum, 2, "momentum");
-    WRONG(lr, 0, "learning rate");
-    WRONG(weight_decay, -1, "weight decay");
+    WRONG(lr, 0, "lr must be from");
+    WRONG(weight_decay, -1, "weight-decay must be from");
     WRONG(epochs, -1, "epochs");
     WRONG(patience, -1, "patience");
     WRONG(eval_every, 0, "eval-every");

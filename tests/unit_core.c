@@ -329,7 +329,7 @@ static void processors_have_a_name(void) {
 
 /* --- cores ------------------------------------------------------------------- */
 
-/* A tree of files below cores.root, made anew. */
+/* A new tree of files below cores.root. */
 static void put(const char *path, const char *text) {
     char name[256], folder[256] = "cores.root";
     snprintf(name, sizeof name, "cores.root/%s", path);

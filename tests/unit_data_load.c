@@ -86,7 +86,7 @@ static void test_sets_inside(void) {
 
 /* Digests of each part, computed once by numpy and scipy from the same files. */
 typedef struct known_set {
-    const char *path, *sha256, *offsets, *columns, *feature_columns, *values, *labels, *train, *val, *test;
+    const char *path, *sha256, *indptr, *indices, *feature_indices, *values, *labels, *train, *val, *test;
     int32_t sizes[4], split[3], isolated, components;
     double homophily;
 } known_set;
@@ -190,10 +190,10 @@ static void check_known(const known_set *k, const char *path) {
     data_info info;
     check_counts(set, k->sizes[0], k->sizes[1], k->sizes[2], k->sizes[3], k->split);
     TEST_ASSERT_EQUAL_STRING(k->sha256, set->sha256);
-    check_words(k->offsets, set->graph.indptr, set->graph.nodes + 1, 8, "row starts");
-    check_words(k->columns, set->graph.indices, 2 * set->graph.edges, 4, "columns");
+    check_words(k->indptr, set->graph.indptr, set->graph.nodes + 1, 8, "row starts");
+    check_words(k->indices, set->graph.indices, 2 * set->graph.edges, 4, "columns");
     if (k->values) {
-        check_words(k->feature_columns, set->features.indices, set->features.nonzeros, 4, "feature columns");
+        check_words(k->feature_indices, set->features.indices, set->features.nonzeros, 4, "feature columns");
         check_words(k->values, set->features.values, set->features.nonzeros, 4, "feature values");
     }
     check_words(k->labels, set->labels, set->graph.nodes, 4, "labels");

@@ -112,7 +112,7 @@ static void test_shuffled_graphs_come_close_again(void) {
 }
 
 /* Four classes of a hundred that few edges leave: breadth first alone leaves 0.30 of the distance, the sweeps 0.17. */
-static void test_classes_lie_together(void) {
+static void test_classes_are_close_together(void) {
     data_make_options options = data_make_defaults();
     data_set *set = NULL;
     data_graph moved;
@@ -167,7 +167,7 @@ static void test_features_move_with_their_nodes(void) {
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(test_shuffled_graphs_come_close_again);
-    RUN_TEST(test_classes_lie_together);
+    RUN_TEST(test_classes_are_close_together);
     RUN_TEST(test_a_good_order_stays);
     RUN_TEST(test_features_move_with_their_nodes);
     return support_end();

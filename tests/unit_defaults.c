@@ -1,4 +1,4 @@
-/* unit_defaults.c - what a run does when its user says nothing: the tables of recipe.c row by row. */
+/* unit_defaults.c - the settings of a run without options: the tables of defaults.c row by row. */
 #include <string.h>
 
 #include "support/golden.h"
@@ -72,7 +72,7 @@ static void test_what_the_user_gives_stays(void) {
     TEST_ASSERT_EQUAL_INT64(7, c.epochs);
     c.lr = -1;
     TEST_ASSERT_EQUAL(FATHOM_USAGE, train_fill(&c, &set));
-    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "learning rate"));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "lr must be from"));
 }
 
 int main(void) {

@@ -14,7 +14,7 @@ static data_set *graph;
 void setUp(void) {}
 void tearDown(void) {}
 
-static void test_plan_says_the_depth_that_fits(void) {
+static void test_plan_names_the_depth_that_fits(void) {
     nn_shape shape = {.nodes = 1000, .features = 50, .classes = 4, .entries = 5000, .feature_entries = 10000};
     nn_config config = golden_config(NN_GCN, NN_GROUP, 100), fitting;
     nn_bytes bytes, need;
@@ -98,7 +98,7 @@ int main(void) {
     UNITY_BEGIN();
     dev = golden_device(0);
     graph = golden_graph();
-    RUN_TEST(test_plan_says_the_depth_that_fits);
+    RUN_TEST(test_plan_names_the_depth_that_fits);
     RUN_TEST(test_group_norm_memory_is_linear_in_d_plus_g);
     RUN_TEST(test_planned_is_what_is_allocated);
     RUN_TEST(test_bad_configurations_are_named);

@@ -173,7 +173,7 @@ static void keys_are_parsed(void) {
     TEST_ASSERT_EQUAL_INT64(30, recipe->settings.epochs);
     TEST_ASSERT_EQUAL_DOUBLE(0.02, recipe->settings.lr);
     TEST_ASSERT_TRUE(isnan(recipe->settings.weight_decay));
-    TEST_ASSERT_EQUAL_INT(TRAIN_LAMBDA_RECIPE, cells[0].lambda_from);
+    TEST_ASSERT_EQUAL_INT(TRAIN_LAMBDA_PRESET, cells[0].lambda_from);
     TEST_ASSERT_EQUAL_INT(TRAIN_LAMBDA_GIVEN, cells[1].lambda_from);
     TEST_ASSERT_EQUAL_DOUBLE(0.01, cells[1].lambda);
     TEST_ASSERT_EQUAL_INT(TRAIN_LAMBDA_AUTO, cells[2].lambda_from);

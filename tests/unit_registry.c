@@ -1,4 +1,4 @@
-/* unit_registry.c - device words, aliases of one card and the choice of `auto`, on
+/* unit_registry.c - device selectors, aliases of one GPU and the choice of `auto`, on
  * made-up lists; then the list and the opening of this machine's own CPU. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void end(void) {
     be_choose(&list);
 }
 
-/* A machine with everything: 0 cpu, 1 OpenCL on the CPU, 2 integrated, 3 and 4 two equal cards, 5 an accelerator. */
+/* A machine with everything: 0 cpu, 1 OpenCL on the CPU, 2 integrated, 3 and 4 two equal GPUs, 5 an accelerator. */
 static void rich_machine(void) {
     begin();
     add(BE_CPU, "Some Processor", -1, -1);
@@ -144,7 +144,7 @@ static void auto_takes_the_best(void) {
     auto_prefers(BE_GPU_DISCRETE, 1, (be_kind[]){BE_GPU_DISCRETE, BE_GPU_DISCRETE}, 2, "the first discrete");
 }
 
-static void a_card_seen_twice_is_one_row(void) {
+static void a_gpu_seen_twice_is_one_row(void) {
     begin();
     add(BE_CPU, "processor", -1, -1);
     snprintf(add(BE_GPU_DISCRETE, "Card (driver A)", 0, 0)->pci, sizeof info->pci, "0000:01:00.0");
@@ -165,7 +165,7 @@ static void a_card_seen_twice_is_one_row(void) {
     refused("driver B", "unknown");
 }
 
-static void cards_are_distinguished(void) {
+static void gpus_are_distinguished(void) {
     begin();
     add(BE_CPU, "processor", -1, -1);
     snprintf(add(BE_GPU_DISCRETE, "Card", 0, 0)->uuid, sizeof info->uuid, "aaaa");
@@ -180,7 +180,7 @@ static void cards_are_distinguished(void) {
     snprintf(add(BE_GPU_DISCRETE, "Card", 1, 0)->uuid, sizeof info->uuid, "aaaa");
     snprintf(add(BE_GPU_DISCRETE, "Card", 2, 0)->uuid, sizeof info->uuid, "aaaa");
     end();
-    TEST_ASSERT_EQUAL_INT(2, list.count); /* three drivers, one card */
+    TEST_ASSERT_EQUAL_INT(2, list.count); /* three drivers, one GPU */
     TEST_ASSERT_NOT_NULL(strstr(list.info[1].alias, "opencl:1 (platform 1), opencl:2 (platform 2)"));
 }
 
@@ -226,10 +226,10 @@ static void only_who_needs_opencl_loads_it(void) {
     OK(be_list_for(&some, "auto")); /* fewer rows, never another choice */
     TEST_ASSERT_EQUAL_STRING(whole.info[whole.chosen].selector, some.info[some.chosen].selector);
     TEST_ASSERT_EQUAL_STRING(whole.why, some.why);
-    TEST_ASSERT_TRUE(some.all == whole.all || !be_card_possible());
+    TEST_ASSERT_TRUE(some.all == whole.all || !be_gpu_possible());
     be_list_free(&some);
-    setenv("POCL_DEVICES", "pthread", 0); /* somebody names devices: they are looked for */
-    TEST_ASSERT_TRUE(be_card_possible());
+    setenv("POCL_DEVICES", "pthread", 0); /* devices are named: they are listed */
+    TEST_ASSERT_TRUE(be_gpu_possible());
     OK(be_list_for(&some, "auto"));
     TEST_ASSERT_EQUAL_INT(whole.all, some.all);
     be_list_free(&some);
@@ -242,7 +242,7 @@ static void a_word_from_the_environment_counts(void) {
     setenv("FATHOM_DEVICE", "no such thing", 1);
     TEST_ASSERT_EQUAL_INT(FATHOM_DEVICE, be_open(&dev, NULL, NULL));
     TEST_ASSERT_NULL(dev);
-    OK(be_open(&dev, "cpu", NULL)); /* a word of the caller counts more */
+    OK(be_open(&dev, "cpu", NULL)); /* the selector of the caller comes first */
     be_close(dev);
     setenv("FATHOM_DEVICE", "cpu", 1);
     OK(be_open(&dev, NULL, NULL));
@@ -257,7 +257,7 @@ static void back_ends_describe_themselves(void) {
     TEST_ASSERT_TRUE(be_describe("cpu", text, sizeof text));
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, "loops"), text);
     text[0] = '\0';
-    be_describe("opencl", text, sizeof text); /* there or not, it says something */
+    be_describe("opencl", text, sizeof text); /* available or not, there is a description */
     TEST_ASSERT_NOT_EMPTY(text);
 }
 
@@ -268,8 +268,8 @@ int main(void) {
     RUN_TEST(a_name_of_several_is_ambiguous);
     RUN_TEST(there_may_be_no_gpu);
     RUN_TEST(auto_takes_the_best);
-    RUN_TEST(a_card_seen_twice_is_one_row);
-    RUN_TEST(cards_are_distinguished);
+    RUN_TEST(a_gpu_seen_twice_is_one_row);
+    RUN_TEST(gpus_are_distinguished);
     RUN_TEST(kinds_have_names);
     RUN_TEST(the_native_cpu_is_first);
     RUN_TEST(only_who_needs_opencl_loads_it);

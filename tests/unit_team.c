@@ -105,7 +105,7 @@ static int size_of_round(cpu_team *team) {
     return atomic_load(&job.sizes[OPS - 1]);
 }
 
-/* On a machine without a free core no team has two threads: a fresh one tells. */
+/* On a machine without a free core no team has two threads: a new one shows it. */
 static void a_team_grows_again(void) {
     cpu_team *team, *fresh;
     int size = 1, fresh_size;

@@ -83,7 +83,7 @@ static void resume_equals_unbroken(be_device *dev, train_lambda lambda) {
 static void test_resume_equals_unbroken(void) {
     for (int d = 0; d < GOLDEN_DEVICES; d++)
         if (devices[d])
-            resume_equals_unbroken(devices[d], TRAIN_LAMBDA_RECIPE);
+            resume_equals_unbroken(devices[d], TRAIN_LAMBDA_PRESET);
 }
 static void test_resume_keeps_the_chosen_lambda(void) { resume_equals_unbroken(devices[0], TRAIN_LAMBDA_AUTO); }
 

@@ -255,11 +255,11 @@ static be_device *open_tuned(int group, int own_gemm) {
     be_device *dev = NULL;
     choice = (be_tuning){.group = group, .own_gemm = own_gemm};
     if (be_open(&dev, "opencl:0", &(be_options){.tuned = choose, .compiling = count_compiling}) != FATHOM_OK)
-        TEST_IGNORE_MESSAGE("no OpenCL device here; pocl-opencl-icd brings one");
+        TEST_IGNORE_MESSAGE("no OpenCL device here; install pocl-opencl-icd");
     return dev;
 }
 
-/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one, and told of
+/* The own kernel cuts a long inner dimension and adds the parts: two launches. CLBlast is counted as one, and announced
  * before it is first used. */
 static void the_kernel_for_products_is_the_one_chosen(void) {
     static const struct { int own, launches; } ways[] = {{1, 1}, {1 << 20, 2}, {127, 1}, {128, 2}};

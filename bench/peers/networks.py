@@ -52,7 +52,7 @@ class Data:
 
     @staticmethod
     def drawn(labels, train=40, val=150):
-        """A split for files that bring none: so many nodes of each class, the rest is for the test."""
+        """A split for files without one: so many nodes of each class, the rest is for the test."""
         order = np.random.default_rng(100).permutation(len(labels))
         parts = [[], [], []]
         for c in np.unique(labels[labels >= 0]):

@@ -19,7 +19,7 @@ void api_give_device(fathom_device_info *to, const be_info *from) {
     fathom_device_info info = {.memory_bytes = from->memory_bytes,
                                .max_alloc_bytes = from->max_alloc_bytes,
                                .compute_units = from->compute_units};
-    snprintf(info.word, sizeof info.word, "%s", from->selector);
+    snprintf(info.selector, sizeof info.selector, "%s", from->selector);
     snprintf(info.backend, sizeof info.backend, "%s", from->backend);
     snprintf(info.type, sizeof info.type, "%s", be_kind_name(from->kind));
     snprintf(info.name, sizeof info.name, "%s", from->name);
@@ -70,7 +70,7 @@ fathom_status api_ready(fathom_device *device, const train_use *use) {
         TRY(be_open(&cpu, "cpu", &(be_options){.threads = device->threads}));
         device->refused = device->dev;
         device->dev = cpu;
-        snprintf(note, sizeof note, "%.1500s; going on with the CPU", why);
+        snprintf(note, sizeof note, "%.1500s; continuing on the CPU", why);
         status = FATHOM_OK;
     }
     if (note[0])
@@ -110,13 +110,13 @@ fathom_status api_device_options(be_options *to, fathom_device_options *given, c
     return FATHOM_OK;
 }
 
-fathom_status fathom_device_open(fathom_device **device, const char *word, const fathom_device_options *options) {
+fathom_status fathom_device_open(fathom_device **device, const char *selector, const fathom_device_options *options) {
     fathom_device_options given;
     be_options how;
     NEED(device);
     *device = NULL;
     TRY(api_device_options(&how, &given, options, __func__));
-    return api_open(device, word, &how);
+    return api_open(device, selector, &how);
 }
 
 void fathom_device_close(fathom_device *device) {
@@ -174,12 +174,12 @@ fathom_status fathom_device_list_get(const fathom_device_list *list, int32_t row
     return FATHOM_OK;
 }
 
-fathom_status fathom_device_list_find(const fathom_device_list *list, const char *word, int32_t *row) {
+fathom_status fathom_device_list_find(const fathom_device_list *list, const char *selector, int32_t *row) {
     int found;
     NEED(list);
-    NEED(word);
+    NEED(selector);
     NEED(row);
-    TRY(be_find(&list->list, word, &found));
+    TRY(be_find(&list->list, selector, &found));
     *row = found;
     return FATHOM_OK;
 }

@@ -120,8 +120,8 @@ fathom_status embeddings_known(fathom_arrays *known, const embeddings *e) {
     if (e->x.values) {
         known->features = e->x.cols;
         known->values = e->x.values;
-        known->feature_offsets = e->x.indptr;
-        known->feature_columns = e->x.indices;
+        known->feature_indptr = e->x.indptr;
+        known->feature_indices = e->x.indices;
     }
     return FATHOM_OK;
 }

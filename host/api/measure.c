@@ -20,7 +20,7 @@ static fathom_status compute(fathom_metrics *metrics, fathom_device *device, met
         in->labels = given->labels ? set->labels : NULL;
         in->classes = set->classes;
         in->features = set->features.cols > 0 ? &set->features : NULL;
-        in->graph = given->offsets || given->from ? &set->graph : NULL;
+        in->graph = given->indptr || given->from ? &set->graph : NULL;
     }
     train_use use = {.metrics = true, .dense = in->features && in->features->dense, .definition = definition};
     api_lock(device);

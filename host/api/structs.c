@@ -96,7 +96,7 @@ void api_config_from_options(train_config *c, const fathom_train_options *o) {
 #define X(name, kind, member, ...) COPY_##kind(c->member, o->name)
     SETTINGS_ALL(X);
 #undef X
-    c->lambda_from = o->lambda_auto ? TRAIN_LAMBDA_AUTO : isnan(o->lambda) ? TRAIN_LAMBDA_RECIPE : TRAIN_LAMBDA_GIVEN;
+    c->lambda_from = o->lambda_auto ? TRAIN_LAMBDA_AUTO : isnan(o->lambda) ? TRAIN_LAMBDA_PRESET : TRAIN_LAMBDA_GIVEN;
     c->seed = o->seed;
 }
 

@@ -13,7 +13,7 @@
 #ifdef FATHOM_SABOTAGE
 /* Only in the test that selftest can fail (tests/fault_sabotage.sh): the operation that $FATHOM_SABOTAGE names gets
  * the first element of its first output wrong by 1 % and 0.01. Every view begins with its buffer and offset. */
-static fathom_status spoil(be_device *dev, const char *op, const void *args, fathom_status status) {
+static fathom_status corrupt_output(be_device *dev, const char *op, const void *args, fathom_status status) {
     const char *victim = getenv("FATHOM_SABOTAGE");
     if (status != FATHOM_OK || !victim || strcmp(victim, op) != 0)
         return status;
@@ -25,14 +25,14 @@ static fathom_status spoil(be_device *dev, const char *op, const void *args, fat
     return be_upload(dev, first.buf, be_floats(first.off), &value, sizeof value);
 }
 #else
-#define spoil(dev, op, args, status) (status)
+#define corrupt_output(dev, op, args, status) (status)
 #endif
 
-#define X(op)                                                                \
-    fathom_status be_##op(be_device *dev, const be_##op##_args *args) {      \
-        TRY(be_validate_##op(dev, args));                                    \
-        dev->used |= UINT64_C(1) << BE_OP_##op;                              \
-        return spoil(dev, #op, args, dev->driver->run.op(dev->state, args)); \
+#define X(op)                                                                         \
+    fathom_status be_##op(be_device *dev, const be_##op##_args *args) {               \
+        TRY(be_validate_##op(dev, args));                                             \
+        dev->used |= UINT64_C(1) << BE_OP_##op;                                       \
+        return corrupt_output(dev, #op, args, dev->driver->run.op(dev->state, args)); \
     }
 BE_OPERATIONS(X)
 #undef X

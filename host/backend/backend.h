@@ -103,7 +103,7 @@ typedef struct be_info {
     char backend[16];  /* "cpu" or "opencl" */
     char name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
     char uuid[48], pci[24];  /* identity of a GPU as its driver reports it, or "" */
-    char alias[2 * BE_TEXT]; /* the same card through other drivers, or "" */
+    char alias[2 * BE_TEXT]; /* the same GPU through other drivers, or "" */
     be_kind kind;
     int platform_index, device_index, opencl_index; /* -1 for the CPU back end */
     int64_t memory_bytes, max_alloc_bytes, local_bytes;
@@ -127,7 +127,7 @@ typedef struct be_list {
 
 fathom_status be_list_devices(be_list *list);
 /* The devices that the selectors (cpu,auto,opencl:1) may mean. OpenCL drivers, which take 50 to 100 MB and a tenth of a
- * second, are not loaded for the CPU alone, nor for `auto` on a machine that has no card. */
+ * second, are not loaded for the CPU alone, nor for `auto` on a machine that has no GPU. */
 fathom_status be_list_for(be_list *list, const char *selectors);
 void be_list_free(be_list *list);
 

@@ -11,7 +11,7 @@
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* Variables that select other drivers, layers or devices. */
-static bool environment_says_so(void) {
+static bool environment_selects_drivers(void) {
     static const char *const names[] = {"OCL_ICD_VENDORS",      "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH",
                                         "OPENCL_LAYERS",        "OPENCL_LAYER_PATH", "POCL_DEVICES",
                                         "OCL_ICD_PLATFORM_SORT"};
@@ -65,9 +65,9 @@ static bool has_unknown_driver(void) {
     return unknown;
 }
 
-bool be_card_possible(void) {
+bool be_gpu_possible(void) {
 #ifdef __linux__
-    return environment_says_so() || has_device_file() || has_unknown_driver();
+    return environment_selects_drivers() || has_device_file() || has_unknown_driver();
 #else
     return true;
 #endif

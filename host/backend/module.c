@@ -21,9 +21,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const be_driver *loaded;
 static char reason[CORE_MESSAGE_MAX], searched[CORE_MESSAGE_MAX / 2];
 
-static void add_searched(const char *place) {
+static void add_searched(const char *folder) {
     size_t used = strlen(searched);
-    snprintf(searched + used, sizeof searched - used, "%s%s", used ? ", " : "", place);
+    snprintf(searched + used, sizeof searched - used, "%s%s", used ? ", " : "", folder);
 }
 
 static void start(void *handle, const char *path) {
@@ -67,7 +67,7 @@ static bool load_by_name(void) {
 }
 
 /* Relative to this code: a build tree, an installed library, an installed command; then what the build knows. */
-static bool load_from_places(void) {
+static bool load_from_folders(void) {
     static const char *const beside[] = {"", "/fathom", ("/" MODULE_FROM_COMMAND)};
     char self[4096], folder[4128];
     if (self_folder(self, sizeof self))
@@ -82,7 +82,7 @@ static bool load_from_places(void) {
 static void find_and_load(void) {
     const char *named = getenv("FATHOM_MODULE_DIR");
     bool alone = named && *named;
-    if (alone ? load(named) : load_from_places())
+    if (alone ? load(named) : load_from_folders())
         return;
     snprintf(reason, sizeof reason,
              "the OpenCL module " MODULE_FILE " is not there; install the package that has it, build with "

@@ -5,7 +5,7 @@
 #include "backend/driver.h"
 
 /* The OpenCL back end, or NULL with the reason in *why. Loaded at the first call,
- * kept for ever: OpenCL drivers do not survive being unloaded. */
+ * never unloaded: OpenCL drivers do not survive that. */
 const be_driver *be_opencl_driver(const char **why);
 
 #endif

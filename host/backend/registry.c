@@ -33,7 +33,7 @@ static bool is_gpu(const be_info *info) { return info->kind == BE_GPU_DISCRETE |
 
 /* One GPU reported by two drivers: GPUs of different platforms with the same UUID or
  * PCI address. Equal names do not suffice: a machine may have two equal GPUs. */
-static bool same_card(const be_info *a, const be_info *b) {
+static bool same_gpu(const be_info *a, const be_info *b) {
     return is_gpu(a) && is_gpu(b) && a->platform_index != b->platform_index &&
            ((a->uuid[0] && strcmp(a->uuid, b->uuid) == 0) || (a->pci[0] && strcmp(a->pci, b->pci) == 0));
 }
@@ -47,7 +47,7 @@ void be_merge_aliases(be_list *list) {
     list->count = list->all;
     for (int i = 0; i < list->count; i++)
         for (int j = i + 1; j < list->count;) {
-            if (!same_card(&list->info[i], &list->info[j])) {
+            if (!same_gpu(&list->info[i], &list->info[j])) {
                 j++;
                 continue;
             }
@@ -138,9 +138,9 @@ fathom_status be_list_for(be_list *list, const char *selectors) {
         wants_auto = wants_auto || automatic;
         cpu_only = automatic || (end - selector == 3 && memcmp(selector, "cpu", 3) == 0);
     }
-    if (!cpu_only || (wants_auto && be_card_possible()))
+    if (!cpu_only || (wants_auto && be_gpu_possible()))
         return be_list_devices(list);
-    return list_devices(list, NULL, "OpenCL devices were not looked for");
+    return list_devices(list, NULL, "OpenCL devices were not listed");
 }
 
 void be_list_free(be_list *list) {
@@ -303,7 +303,7 @@ fathom_status be_open(be_device **dev, const char *selector, const be_options *o
         snprintf(why, sizeof why, "%s", fathom_last_error());
         status = be_open_row(dev, &list, 0, options);
         if (status == FATHOM_OK)
-            snprintf((*dev)->note, sizeof(*dev)->note, "%.*s: %.1500s; going on with the CPU", BE_TEXT,
+            snprintf((*dev)->note, sizeof(*dev)->note, "%.*s: %.1500s; continuing on the CPU", BE_TEXT,
                      list.info[row].name, why);
     }
     be_list_free(&list);

@@ -9,6 +9,6 @@ void be_merge_aliases(be_list *list);
 void be_choose(be_list *list);
 
 /* false: this machine certainly has no GPU and no accelerator. */
-bool be_card_possible(void);
+bool be_gpu_possible(void);
 
 #endif

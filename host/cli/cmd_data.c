@@ -136,7 +136,7 @@ static fathom_status cmd_data_get(const void *given) {
         }
         json_free(doc);
     } else {
-        printf("%s: whole and checked, in %s\n", options->name, printable(where));
+        printf("%s: complete and verified, in %s\n", options->name, printable(where));
     }
     mem_free(path);
     return status;

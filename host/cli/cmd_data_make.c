@@ -105,7 +105,7 @@ static fathom_status cmd_data_make(const void *given) {
 const struct command command_data_convert = {
     "data convert",
     "write a data set of any layout as one .npz",
-    "The .npz loads in numpy without pickles. It holds the split the files bring, or\n"
+    "The .npz loads in numpy without pickles. It contains the split of the files, or\n"
     "the one of --split. Names of nodes and classes are written beside\n"
     "it: FILE.nodes.csv, FILE.classes.csv.\n",
     "fathom data convert cora.content -o cora.npz\n",

@@ -17,14 +17,15 @@ static const struct opt_row rows[] = {
     DATA_ROW(struct demo_options, data),
     DATA_CHOICE_ROWS(struct demo_options, choice),
     OPT_INT(struct demo_options, layers, "layers", 'k', "K", "15", 1, NN_LAYERS_MAX, "depth"),
-    OPT_INT(struct demo_options, epochs, "epochs", 'e', "N", "200", 1, 10000000, "how many, for each of the two"),
+    OPT_INT(struct demo_options, epochs, "epochs", 'e', "N", "200", 1, 10000000,
+            "number of epochs, for each of the two"),
 };
 
 enum { PLAIN, GROUP, NETWORKS };
 static const fathom_norm_kind norms[NETWORKS] = {FATHOM_NORM_NONE, FATHOM_NORM_GROUP};
 
 /* One of the two, trained. */
-struct outcome {
+struct trained {
     fathom_model *model;
     fathom_result result;
     fathom_metrics metrics;
@@ -35,8 +36,8 @@ static void print_row(const char *title, const char *plain, const char *group, c
            style(stdout, STYLE_PLAIN));
 }
 
-static void print_both(const struct outcome both[NETWORKS], int64_t layers, int64_t classes) {
-    const struct outcome *a = &both[PLAIN], *b = &both[GROUP];
+static void print_both(const struct trained both[NETWORKS], int64_t layers, int64_t classes) {
+    const struct trained *a = &both[PLAIN], *b = &both[GROUP];
     printf("%s%-26s %12s %12s%s\n", style(stdout, STYLE_BOLD), "", "no norm", "group norm", style(stdout, STYLE_PLAIN));
     printf("%s", style(stdout, STYLE_BOLD));
     print_row("test accuracy", percent_text(a->result.test_accuracy), percent_text(b->result.test_accuracy), "");
@@ -58,7 +59,7 @@ static void print_both(const struct outcome both[NETWORKS], int64_t layers, int6
 }
 
 /* {"fathom": ..., "format": ..., "runs": [record, record]} */
-static fathom_status print_both_json(const struct outcome both[NETWORKS]) {
+static fathom_status print_both_json(const struct trained both[NETWORKS]) {
     const char *a = fathom_model_record(both[PLAIN].model), *b = fathom_model_record(both[GROUP].model);
     size_t size = strlen(a) + strlen(b) + 128;
     char *text = NULL;
@@ -70,7 +71,7 @@ static fathom_status print_both_json(const struct outcome both[NETWORKS]) {
     return FATHOM_OK;
 }
 
-static fathom_status train_one(struct outcome *to, fathom_norm_kind norm, const struct demo_options *o,
+static fathom_status train_one(struct trained *to, fathom_norm_kind norm, const struct demo_options *o,
                                const fathom_data *data, fathom_device *device) {
     fathom_train_options options;
     to->result.size = sizeof to->result;
@@ -90,7 +91,7 @@ static fathom_status train_one(struct outcome *to, fathom_norm_kind norm, const 
 }
 
 static fathom_status run_both(const struct demo_options *o, const fathom_data *data, fathom_device *device) {
-    struct outcome both[NETWORKS] = {{0}};
+    struct trained both[NETWORKS] = {{0}};
     fathom_data_info info = {.size = sizeof info};
     fathom_status status;
     TRY_OUT(fathom_data_describe(data, &info));

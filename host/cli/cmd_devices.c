@@ -8,7 +8,7 @@ struct devices_options {
     struct common_options common;
 };
 
-enum column { ROW, WORD, TYPE, UNITS, MEMORY, NAME, DRIVER, COLUMNS };
+enum column { ROW, SELECTOR, TYPE, UNITS, MEMORY, NAME, DRIVER, COLUMNS };
 
 /* All rows of the list; `taken` is the row that --device selects, `chosen` the one that auto selects. */
 struct device_table {
@@ -27,7 +27,7 @@ static void fill_row(const char **cells, struct numbers *numbers, const fathom_d
     snprintf(numbers->units, sizeof numbers->units, "%d", info->compute_units);
     snprintf(numbers->memory, sizeof numbers->memory, "%s", bytes_text((uint64_t)info->memory_bytes));
     cells[ROW] = numbers->row;
-    cells[WORD] = info->word;
+    cells[SELECTOR] = info->selector;
     cells[TYPE] = info->type;
     cells[UNITS] = numbers->units;
     cells[MEMORY] = numbers->memory;
@@ -36,7 +36,7 @@ static void fill_row(const char **cells, struct numbers *numbers, const fathom_d
 }
 
 static fathom_status print_devices(const struct device_table *s) {
-    static const char *const heads[COLUMNS] = {"  #", "word", "type", "units", "memory", "name", "driver"};
+    static const char *const heads[COLUMNS] = {"  #", "selector", "type", "units", "memory", "name", "driver"};
     const char **cells = NULL;
     struct numbers *numbers = NULL;
     size_t count = (size_t)s->count;
@@ -49,7 +49,7 @@ static fathom_status print_devices(const struct device_table *s) {
     print_table(cells, count + 1, COLUMNS, NAME, 1u << ROW | 1u << UNITS | 1u << MEMORY);
     for (int i = 0; i < s->count; i++)
         if (s->info[i].alias[0])
-            printf("%s is the same card as %s\n", s->info[i].word, s->info[i].alias);
+            printf("%s is the same GPU as %s\n", s->info[i].selector, s->info[i].alias);
 out:
     mem_free(cells);
     mem_free(numbers);
@@ -64,7 +64,7 @@ static fathom_status print_devices_json(const struct device_table *s) {
     for (int i = 0; i < s->count; i++) {
         const fathom_device_info *info = &s->info[i];
         json_open(doc, NULL);
-        json_text(doc, "word", info->word);
+        json_text(doc, "word", info->selector);
         json_text(doc, "name", info->name);
         json_text(doc, "backend", info->backend);
         json_text(doc, "type", info->type);
@@ -77,7 +77,7 @@ static fathom_status print_devices_json(const struct device_table *s) {
         json_close(doc);
     }
     json_close(doc);
-    json_text(doc, "auto", s->info[s->chosen].word);
+    json_text(doc, "auto", s->info[s->chosen].selector);
     json_text(doc, "why", fathom_device_list_why(s->list));
     json_open_array(doc, "notes");
     for (int32_t i = 0; (note = fathom_device_list_note(s->list, i)); i++)
@@ -114,7 +114,7 @@ static fathom_status cmd_devices(const void *given) {
     if (strcmp(options->common.device, "auto") == 0)
         printf("\n* is what auto takes: %s\n", fathom_device_list_why(s.list));
     else
-        printf("\n* is what '%s' means; auto takes %s: %s\n", options->common.device, s.info[s.chosen].word,
+        printf("\n* is what '%s' means; auto takes %s: %s\n", options->common.device, s.info[s.chosen].selector,
                fathom_device_list_why(s.list));
     for (int32_t i = 0; (note = fathom_device_list_note(s.list, i)); i++)
         log_info("note: %s", note);
@@ -127,7 +127,7 @@ out:
 const struct command command_devices = {
     "devices",
     "list the devices; which one is selected, and why",
-    "The first columns, # and word, are what --device takes.\n",
+    "The first columns, # and selector, are what --device takes.\n",
     "fathom devices\nfathom devices --device gpu --json\n",
     NULL,
     0,

@@ -82,7 +82,7 @@ const struct command command_doctor = {
     "--report also writes limits, self-test and timings of every device to one text\n"
     "file without names of users, machines or folders: attach it when you report a\n"
     "problem with a device.\n",
-    "fathom doctor\nfathom doctor --report card.txt --device gpu\n",
+    "fathom doctor\nfathom doctor --report gpu.txt --device gpu\n",
     OPT_ROWS(rows),
     sizeof(struct doctor_options),
     cmd_doctor,

@@ -111,8 +111,7 @@ static void compare_input(const data_set *set, const struct eval_options *o, con
 
 /* ---- outputs ---- */
 
-/* What came of it. */
-struct outcome {
+struct evaluation {
     fathom_model_info model;
     fathom_scores scores;
     fathom_metrics metrics;
@@ -120,7 +119,7 @@ struct outcome {
     int64_t nodes, classes;
 };
 
-static fathom_status save_outputs(const struct eval_options *o, const struct outcome *e) {
+static fathom_status save_outputs(const struct eval_options *o, const struct evaluation *e) {
     if (o->logits)
         TRY(npy_save_float(o->logits, e->rows, e->nodes, e->classes));
     if (o->embeddings)
@@ -141,8 +140,8 @@ static void add_config(struct json *doc, const nn_config *config, const struct e
     json_close(doc);
 }
 
-static fathom_status print_json_scores(const struct eval_options *o, const struct outcome *e, const nn_config *config,
-                                       const data_set *set, const be_info *info) {
+static fathom_status print_json_scores(const struct eval_options *o, const struct evaluation *e,
+                                       const nn_config *config, const data_set *set, const be_info *info) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
     train_json_data(doc, set);
@@ -164,7 +163,7 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
     return status;
 }
 
-static void print_scores(const struct outcome *e) {
+static void print_scores(const struct evaluation *e) {
     log_info("%s, %" PRId64 " layers, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
              nn_norm_name((nn_norm_kind)e->model.norm));
     printf("%s%-26s %10s%s   validation %s, training %s\n", style(stdout, STYLE_BOLD), "test accuracy",
@@ -175,10 +174,10 @@ static void print_scores(const struct outcome *e) {
 
 /* ---- the run ---- */
 
-static fathom_status evaluate(struct outcome *e, const struct eval_options *o, const fathom_model *model,
+static fathom_status evaluate(struct evaluation *e, const struct eval_options *o, const fathom_model *model,
                               const fathom_data *data, fathom_device *device) {
     fathom_data_info set = {.size = sizeof set};
-    *e = (struct outcome){.model.size = sizeof e->model, .scores.size = sizeof e->scores};
+    *e = (struct evaluation){.model.size = sizeof e->model, .scores.size = sizeof e->scores};
     e->metrics = (fathom_metrics){.size = sizeof e->metrics, .definition = o->definition};
     TRY(fathom_model_describe(model, &e->model));
     TRY(fathom_data_describe(data, &set));
@@ -201,7 +200,7 @@ static fathom_status evaluate(struct outcome *e, const struct eval_options *o, c
 static fathom_status run_eval(const void *given) {
     const struct eval_options *o = given;
     struct data_choice choice = o->choice;
-    struct outcome e = {0};
+    struct evaluation e = {0};
     fathom_model *model = NULL;
     fathom_data *data = NULL;
     fathom_device *device = NULL;

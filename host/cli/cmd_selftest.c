@@ -77,7 +77,7 @@ static fathom_status run_device(struct selftest_tally *all, struct selftest *tes
             printf("%d more were left out for lack of memory\n", all->skipped);
         return verdict(all, info);
     }
-    add_json_device(doc, info);
+    train_json_device(doc, info);
     json_open_array(doc, "operations");
     TRY(run_operations(all, test, only, doc));
     json_close(doc);
@@ -132,7 +132,7 @@ static fathom_status run_row(const struct selftest_options *options, int only, c
     if (status == FATHOM_OK)
         status = run_device(&all, &test, info, only, doc);
     else if (doc)
-        add_json_device(doc, info);
+        train_json_device(doc, info);
     else
         printf("does not open: %s\n", fathom_last_error());
     selftest_close(&test);

@@ -185,7 +185,7 @@ static fathom_status print_result(const S *o, const sweep_recipe *recipe, const 
     struct json *doc = NULL;
     if (!o->common.json) {
         if (r->cut)
-            log_info("half a row at the end of the journal, left by a kill, was removed");
+            log_info("a truncated row at the end of the journal, left by a kill, was removed");
         if (r->interrupted && r->done == 0)
             return status; /* its message says so */
         printf("%" PRId64 " of %" PRId64 " run%s finished", r->done, r->total, plural(r->total));
@@ -195,7 +195,7 @@ static fathom_status print_result(const S *o, const sweep_recipe *recipe, const 
             printf(", %" PRId64 " failed", r->failed);
         printf(", in %s\n", time_text(r->seconds));
         if (r->done)
-            log_info("results: %s/results.csv; look at them with fathom report %s", o->out, o->out);
+            log_info("results: %s/results.csv; show them with fathom report %s", o->out, o->out);
         return status;
     }
     TRY(json_new_document(&doc));
@@ -256,7 +256,7 @@ const struct command command_sweep = {
     "separated by commas.\n"
     "\n"
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
-    "power failure lose only the runs in work: --resume repeats nothing.\n"
+    "power failure lose only the runs in progress: --resume repeats nothing.\n"
     "\n"
     "DIR holds journal.jsonl (a line for each finished run, written immediately),\n"
     "failures.jsonl, results.csv and results.jsonl (the same in order), sweep.json,\n"

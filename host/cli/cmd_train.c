@@ -179,7 +179,7 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     for (int i = 0; i < NN_MEM_COUNT; i++)
         printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)part[i]));
     printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)plan.total),
-           bytes_text((uint64_t)info.memory_bytes), info.word);
+           bytes_text((uint64_t)info.memory_bytes), info.selector);
     return status;
 }
 

@@ -35,13 +35,13 @@ static void offer_choices(const struct typed *t, const char *choices, const char
 static void offer_devices(const struct typed *t) {
     fathom_device_list *list = NULL;
     offer(t, "auto", "the fastest device there is, else the CPU");
-    offer(t, "gpu", "the first graphics card");
+    offer(t, "gpu", "the first GPU");
     if (fathom_device_list_make(&list) != FATHOM_OK)
         return;
     for (int32_t i = 0; i < fathom_device_list_count(list); i++) {
         fathom_device_info info = {.size = sizeof info};
         if (fathom_device_list_get(list, i, &info) == FATHOM_OK)
-            offer(t, info.word, info.name);
+            offer(t, info.selector, info.name);
     }
     fathom_device_list_free(list);
 }

@@ -53,14 +53,3 @@ void log_device_check(const fathom_device *device, const char *at_open) {
     if (strcmp(fathom_device_note(device), at_open) != 0)
         log_info("%s", fathom_device_note(device));
 }
-
-void add_json_device(struct json *doc, const be_info *info) {
-    json_open(doc, "device");
-    json_text(doc, "word", info->selector);
-    json_text(doc, "name", info->name);
-    json_text(doc, "backend", info->backend);
-    json_text(doc, "type", be_kind_name(info->kind));
-    json_text(doc, "platform", info->platform);
-    json_text(doc, "driver", info->driver);
-    json_close(doc);
-}

@@ -21,7 +21,4 @@ fathom_status open_handle(fathom_device **device, const struct common_options *c
 /* After a call that checks the device: what it found, where its note was `at_open` before. */
 void log_device_check(const fathom_device *device, const char *at_open);
 
-/* Adds "device": {name, backend, driver, ...} to the document. */
-void add_json_device(struct json *doc, const be_info *info);
-
 #endif

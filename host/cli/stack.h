@@ -1,6 +1,6 @@
 /* stack.h - a stack that is large enough for the OpenCL drivers. */
-#ifndef FATHOM_CLI_STACK_H
-#define FATHOM_CLI_STACK_H
+#ifndef CLI_STACK_H
+#define CLI_STACK_H
 
 /* Returns body(argc, argv). With a stack limit below 1 MiB (ulimit -s), body runs on a thread with a stack of 8 MiB,
  * and so do the threads that drivers start later: their compilers need more than fathom does. */

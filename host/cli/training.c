@@ -118,7 +118,7 @@ fathom_status log_network(const fathom_train_options *options, const fathom_data
     }
     log_info("%s, %" PRId64 " layer%s, %s, lr %g, L2 %g, %" PRId64 " epoch%s, seed %" PRIu64 "; on %s (%s)",
              nn_conv_name((nn_conv_kind)o.model), o.layers, plural(o.layers), norm, o.lr, o.weight_decay, o.epochs,
-             plural(o.epochs), o.seed, info.word, info.name);
+             plural(o.epochs), o.seed, info.selector, info.name);
     return FATHOM_OK;
 }
 

@@ -1,4 +1,4 @@
-/* intern.c - string interning (intern.h): table are stored in blocks that never move, the slots point into them. */
+/* intern.c - string interning (intern.h): the strings are in blocks that never move, the slots point into them. */
 #include "core/intern.h"
 
 #include <string.h>

@@ -13,19 +13,19 @@ static fathom_status check_sizes(const fathom_arrays *a) {
         return fail(FATHOM_DATA, HERE ": a graph of %" PRId64 " nodes; 1 to %d are possible", a->nodes, DATA_NODES_MAX);
     if (a->features < 0 || a->features > INT32_MAX)
         return fail(FATHOM_DATA, HERE ": %" PRId64 " features; 0 to %d are possible", a->features, INT32_MAX);
-    if (!a->feature_offsets && !mem_fits(a->nodes, a->features))
+    if (!a->feature_indptr && !mem_fits(a->nodes, a->features))
         return fail(FATHOM_DATA, HERE ": %" PRId64 " x %" PRId64 " features do not fit in an address", a->nodes,
                     a->features);
     if (a->edge_count > MEM_ELEMENTS_MAX)
         return fail(FATHOM_DATA, HERE ": %" PRId64 " edges do not fit in an address", a->edge_count);
-    if (a->offsets && (a->from || a->to))
-        return fail(FATHOM_USAGE, HERE ": the graph is given twice, as offsets and columns and as an edge list");
-    if (!a->offsets != !a->columns || !a->from != !a->to || a->edge_count < 0 || (a->edge_count > 0 && !a->from))
-        return fail(FATHOM_USAGE, HERE ": a graph is offsets with columns, or edge_count edges with from and to");
-    if ((a->features > 0) != (a->values != NULL) || !a->feature_offsets != !a->feature_columns ||
-        (a->feature_offsets && !a->values))
-        return fail(FATHOM_USAGE, HERE ": features are a number of them and values, and feature_offsets with "
-                                       "feature_columns when they are sparse");
+    if (a->indptr && (a->from || a->to))
+        return fail(FATHOM_USAGE, HERE ": the graph is given twice, as indptr and indices and as an edge list");
+    if (!a->indptr != !a->indices || !a->from != !a->to || a->edge_count < 0 || (a->edge_count > 0 && !a->from))
+        return fail(FATHOM_USAGE, HERE ": a graph is indptr with indices, or edge_count edges with from and to");
+    if ((a->features > 0) != (a->values != NULL) || !a->feature_indptr != !a->feature_indices ||
+        (a->feature_indptr && !a->values))
+        return fail(FATHOM_USAGE, HERE ": features are a number of them and values, and feature_indptr with "
+                                       "feature_indices when they are sparse");
     if (a->train_count < 0 || a->val_count < 0 || a->test_count < 0 || (a->train_count > 0 && !a->train) ||
         (a->val_count > 0 && !a->val) || (a->test_count > 0 && !a->test))
         return fail(FATHOM_USAGE, HERE ": train, val and test are lists as long as their counts say");
@@ -67,15 +67,15 @@ static bool ascends(const int64_t *indptr, const int32_t *indices, int64_t rows)
  * entries of column v with ascending u, the order in which row v lists them when the pattern is symmetric. */
 static fathom_status is_clean(bool *clean, const fathom_arrays *a) {
     int64_t *next = NULL, n = a->nodes;
-    *clean = ascends(a->offsets, a->columns, n);
+    *clean = ascends(a->indptr, a->indices, n);
     if (!*clean)
         return FATHOM_OK;
     TRY(mem_new(&next, n, 1, sizeof *next, "places in the graph"));
-    memcpy(next, a->offsets, (size_t)n * sizeof *next);
+    memcpy(next, a->indptr, (size_t)n * sizeof *next);
     for (int64_t u = 0; u < n && *clean; u++)
-        for (int64_t e = a->offsets[u]; e < a->offsets[u + 1] && *clean; e++) {
-            int32_t v = a->columns[e];
-            *clean = v != u && next[v] < a->offsets[v + 1] && a->columns[next[v]] == u;
+        for (int64_t e = a->indptr[u]; e < a->indptr[u + 1] && *clean; e++) {
+            int32_t v = a->indices[e];
+            *clean = v != u && next[v] < a->indptr[v + 1] && a->indices[next[v]] == u;
             next[v]++;
         }
     mem_free(next);
@@ -92,26 +92,26 @@ static fathom_status list_edges(data_edges *edges, int64_t count) {
 static fathom_status take_csr(data_builder *builder, const fathom_arrays *a, bool borrow) {
     data_graph *g = &builder->set->graph;
     bool clean;
-    TRY(check_csr("graph", a->offsets, a->columns, a->nodes, a->nodes));
+    TRY(check_csr("graph", a->indptr, a->indices, a->nodes, a->nodes));
     TRY(is_clean(&clean, a));
     if (clean && borrow) {
-        g->indptr = (int64_t *)(uintptr_t)a->offsets;
-        g->indices = (int32_t *)(uintptr_t)a->columns;
-        g->edges = a->offsets[a->nodes] / 2;
+        g->indptr = (int64_t *)(uintptr_t)a->indptr;
+        g->indices = (int32_t *)(uintptr_t)a->indices;
+        g->edges = a->indptr[a->nodes] / 2;
         builder->set->borrowed |= FATHOM_BORROWED_GRAPH;
         return FATHOM_OK;
     }
-    TRY(list_edges(&builder->edges, a->offsets[a->nodes]));
+    TRY(list_edges(&builder->edges, a->indptr[a->nodes]));
     for (int64_t u = 0; u < a->nodes; u++)
-        for (int64_t e = a->offsets[u]; e < a->offsets[u + 1]; e++) {
+        for (int64_t e = a->indptr[u]; e < a->indptr[u + 1]; e++) {
             builder->edges.from[e] = (int32_t)u;
-            builder->edges.to[e] = a->columns[e];
+            builder->edges.to[e] = a->indices[e];
         }
     return FATHOM_OK;
 }
 
 static fathom_status take_graph(data_builder *builder, const fathom_arrays *a, bool borrow) {
-    if (a->offsets)
+    if (a->indptr)
         return take_csr(builder, a, borrow);
     for (int64_t e = 0; e < a->edge_count; e++)
         if (a->from[e] < 0 || a->from[e] >= a->nodes || a->to[e] < 0 || a->to[e] >= a->nodes)
@@ -131,7 +131,7 @@ static fathom_status take_graph(data_builder *builder, const fathom_arrays *a, b
 /* All values finite; *as_needed: already in the form of a loaded set, without zeros in a sparse matrix and without
  * negative zeros in a dense one. */
 static fathom_status check_values(bool *as_needed, int64_t *nonzeros, const fathom_arrays *a, int64_t stored) {
-    bool sparse = a->feature_offsets != NULL, minus = false;
+    bool sparse = a->feature_indptr != NULL, minus = false;
     *nonzeros = 0;
     for (int64_t i = 0; i < stored; i++) {
         if (!isfinite(a->values[i]))
@@ -140,7 +140,7 @@ static fathom_status check_values(bool *as_needed, int64_t *nonzeros, const fath
         minus = minus || (a->values[i] == 0 && signbit(a->values[i]));
     }
     bool dense = (double)*nonzeros > DATA_DENSE_ABOVE * (double)a->nodes * (double)a->features;
-    *as_needed = sparse ? !dense && *nonzeros == stored && ascends(a->feature_offsets, a->feature_columns, a->nodes)
+    *as_needed = sparse ? !dense && *nonzeros == stored && ascends(a->feature_indptr, a->feature_indices, a->nodes)
                         : dense && !minus;
     return FATHOM_OK;
 }
@@ -150,10 +150,10 @@ static fathom_status copy_features(data_features *f, const fathom_arrays *a, int
     memcpy(f->values, a->values, (size_t)stored * sizeof *f->values);
     if (f->dense)
         return FATHOM_OK;
-    TRY(mem_new(&f->indptr, (size_t)a->nodes + 1, 1, sizeof *f->indptr, "feature offsets"));
-    TRY(mem_new(&f->indices, stored, 1, sizeof *f->indices, "feature columns"));
-    memcpy(f->indptr, a->feature_offsets, ((size_t)a->nodes + 1) * sizeof *f->indptr);
-    memcpy(f->indices, a->feature_columns, (size_t)stored * sizeof *f->indices);
+    TRY(mem_new(&f->indptr, (size_t)a->nodes + 1, 1, sizeof *f->indptr, "feature indptr"));
+    TRY(mem_new(&f->indices, stored, 1, sizeof *f->indices, "feature indices"));
+    memcpy(f->indptr, a->feature_indptr, ((size_t)a->nodes + 1) * sizeof *f->indptr);
+    memcpy(f->indices, a->feature_indices, (size_t)stored * sizeof *f->indices);
     return FATHOM_OK;
 }
 
@@ -163,19 +163,19 @@ static fathom_status take_features(data_builder *builder, const fathom_arrays *a
     int64_t nonzeros = 0;
     if (a->features == 0)
         return data_features_empty(f, (int32_t)a->nodes);
-    if (a->feature_offsets)
-        TRY(check_csr("features", a->feature_offsets, a->feature_columns, a->nodes, a->features));
-    int64_t stored = a->feature_offsets ? a->feature_offsets[a->nodes] : a->nodes * a->features;
+    if (a->feature_indptr)
+        TRY(check_csr("features", a->feature_indptr, a->feature_indices, a->nodes, a->features));
+    int64_t stored = a->feature_indptr ? a->feature_indptr[a->nodes] : a->nodes * a->features;
     TRY(check_values(&as_needed, &nonzeros, a, stored));
     *f = (data_features){.rows = (int32_t)a->nodes,
                          .cols = (int32_t)a->features,
-                         .dense = !a->feature_offsets,
-                         .nonzeros = a->feature_offsets ? stored : nonzeros};
+                         .dense = !a->feature_indptr,
+                         .nonzeros = a->feature_indptr ? stored : nonzeros};
     if (!borrow || !as_needed || data_norm_for(norm, a->values, stored) != DATA_NORM_NONE)
         return copy_features(f, a, stored);
     f->values = (float *)(uintptr_t)a->values;
-    f->indptr = (int64_t *)(uintptr_t)a->feature_offsets;
-    f->indices = (int32_t *)(uintptr_t)a->feature_columns;
+    f->indptr = (int64_t *)(uintptr_t)a->feature_indptr;
+    f->indices = (int32_t *)(uintptr_t)a->feature_indices;
     builder->set->borrowed |= FATHOM_BORROWED_FEATURES;
     return FATHOM_OK;
 }

@@ -10,8 +10,8 @@
  *
  * Whatever the layout of the files was, a loaded set is clean: every id is in range, every value finite, the graph
  * symmetric without duplicates and self-loops, columns ascending in each row. */
-#ifndef DATA_H
-#define DATA_H
+#ifndef DATA_DATA_H
+#define DATA_DATA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@
 #include "data/catalog.h"
 #include "data/internal.h"
 
-#define TRIES 4                           /* of a transfer that makes progress */
+#define TRANSFER_ATTEMPTS 4               /* of a transfer that makes progress */
 #define SLOW 1000                         /* bytes per second: below this for so long, the transfer is aborted */
 #define SLOW_SECONDS 30                   /* default of FATHOM_FETCH_SECONDS */
 #define UNPINNED_MAX ((int64_t)256 << 20) /* bytes of a file whose size is not pinned */
@@ -33,9 +33,9 @@ typedef struct transfer {
     FILE *out;
     int64_t before, limit; /* bytes of an earlier transfer; upper bound of the file */
     bool too_large, stopped;
-    long patience; /* seconds below SLOW */
-    bool mirror;   /* $FATHOM_MIRROR: plain http is allowed */
-    bool cached;   /* in the cache: readable by the user only */
+    long timeout; /* seconds below SLOW */
+    bool mirror;  /* $FATHOM_MIRROR: plain http is allowed */
+    bool cached;  /* in the cache: readable by the user only */
     data_progress progress;
     data_progress_hook hook;
     void *user;
@@ -87,7 +87,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
     return notify(t, t->before + now, total > 0 ? t->before + total : 0) ? 0 : 1;
 }
 
-static fathom_status unreachable(const transfer *t, const char *why) {
+static fathom_status fail_transfer(const transfer *t, const char *why) {
     return fail(FATHOM_DATA,
                 "%s: %s cannot be reached (%s); put the file to %s by hand, or set FATHOM_MIRROR to a folder or "
                 "base URL that holds it",
@@ -110,7 +110,7 @@ static fathom_status set_up(CURL *curl, transfer *t, char *error) {
     curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, t->patience);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, t->timeout);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom/" FATHOM_VERSION_STRING);
 #if LIBCURL_VERSION_NUM >= 0x075500
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, t->mirror ? "http,https" : "https");
@@ -147,17 +147,17 @@ static fathom_status judge(CURL *curl, transfer *t, CURLcode code, const char *e
         return fail(FATHOM_DATA, "%s: cannot be resumed (%s)", t->url, why);
     }
     if (code == CURLE_HTTP_RETURNED_ERROR)
-        return unreachable(t, why);
+        return fail_transfer(t, why);
     if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_OPERATION_TIMEDOUT ||
         code == CURLE_GOT_NOTHING) {
         /* no retry when the transfer made too little progress */
-        *again = size_of(t->part) - t->before > (code == CURLE_OPERATION_TIMEDOUT ? SLOW * t->patience : 0);
+        *again = size_of(t->part) - t->before > (code == CURLE_OPERATION_TIMEDOUT ? SLOW * t->timeout : 0);
         return fail(FATHOM_DATA, "%s: cut off after %" PRId64 " bytes (%s); the same command resumes there", t->url,
                     size_of(t->part), why);
     }
     if (code == CURLE_WRITE_ERROR)
         return fail(FATHOM_FAILURE, "%s: cannot be written; is the disk full?", t->part);
-    return unreachable(t, why);
+    return fail_transfer(t, why);
 }
 
 /* Opens the partial file for appending or empty; never follows a link. */
@@ -215,7 +215,7 @@ static fathom_status copy_file(transfer *t) {
         const char *message = fathom_last_error(),
                    *reason = strrchr(message, ':'); /* the new message has its own path */
         snprintf(why, sizeof why, "%s", reason ? reason + 2 : message);
-        return unreachable(t, why);
+        return fail_transfer(t, why);
     }
     FILE *out = open_part(t, false);
     fathom_status status =
@@ -240,12 +240,12 @@ static fathom_status copy_file(transfer *t) {
 
 static bool is_url(const char *text) { return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0; }
 
-static fathom_status bring(transfer *t) {
+static fathom_status transfer_file(transfer *t) {
     bool again = true;
     fathom_status status = FATHOM_OK;
     if (!is_url(t->url))
         return copy_file(t);
-    for (int i = 0; i < TRIES && again; i++)
+    for (int i = 0; i < TRANSFER_ATTEMPTS && again; i++)
         status = pull(t, &again);
     return status;
 }
@@ -258,7 +258,7 @@ static fathom_status get_file(transfer *t) {
         notify(t, size_of(t->path), size_of(t->path));
         return FATHOM_OK;
     }
-    TRY(bring(t));
+    TRY(transfer_file(t));
     fathom_status status = catalog_check_file(t->file, t->part, t->set);
     if (status != FATHOM_OK) {
         unlink(t->part);
@@ -269,19 +269,19 @@ static fathom_status get_file(transfer *t) {
     return FATHOM_OK;
 }
 
-static fathom_status take_patience(transfer *t) {
+static fathom_status read_timeout(transfer *t) {
     const char *text = getenv("FATHOM_FETCH_SECONDS");
     char *end;
-    t->patience = SLOW_SECONDS;
+    t->timeout = SLOW_SECONDS;
     if (!text || !text[0])
         return FATHOM_OK;
-    t->patience = strtol(text, &end, 10);
-    if (*end || t->patience < 1 || t->patience > 86400)
+    t->timeout = strtol(text, &end, 10);
+    if (*end || t->timeout < 1 || t->timeout > 86400)
         return fail(FATHOM_USAGE, "FATHOM_FETCH_SECONDS=%.40s is not a number of seconds from 1 to 86400", text);
     return FATHOM_OK;
 }
 
-static fathom_status name_places(transfer *t, const char *folder) {
+static fathom_status set_paths(transfer *t, const char *folder) {
     const char *mirror = getenv("FATHOM_MIRROR");
     TRY(data_text(&t->path, "%s/%s", folder, t->file->name));
     TRY(data_text(&t->part, "%s.part", t->path));
@@ -304,9 +304,9 @@ static fathom_status get_all(const char *name, const catalog_file *files, int co
     for (int i = 0; i < count; i++) {
         transfer t = {.file = &files[i], .set = name, .cached = cached, .hook = hook, .user = user};
         t.progress = (data_progress){.file = files[i].name, .file_number = i + 1, .file_count = count};
-        fathom_status status = take_patience(&t);
+        fathom_status status = read_timeout(&t);
         if (status == FATHOM_OK)
-            status = name_places(&t, folder);
+            status = set_paths(&t, folder);
         if (status == FATHOM_OK)
             status = get_file(&t);
         mem_free(t.path);

@@ -92,7 +92,7 @@ fathom_status line_reader_fail(const line_reader *reader, const char *format, ..
     return fail_prefix(FATHOM_DATA, "%s: line %" PRId64 ": ", reader->path, reader->number);
 }
 
-static fathom_status stuck(const line_reader *reader) {
+static fathom_status fail_read(const line_reader *reader) {
     int code = Z_OK;
     const char *text = gzerror(reader->file, &code);
     const char *why = code == Z_BUF_ERROR    ? "the gzip stream is cut off"
@@ -120,11 +120,11 @@ static fathom_status refill(line_reader *reader) {
     if (reader->file) {
         int read = gzread(reader->file, reader->buffer + reader->to, (unsigned)want), code = Z_OK;
         if (read < 0 || (read == 0 && !gzeof(reader->file)))
-            return stuck(reader);
+            return fail_read(reader);
         if ((size_t)read < want) { /* zlib reports a truncated stream only here */
             gzerror(reader->file, &code);
             if (code != Z_OK && code != Z_STREAM_END)
-                return stuck(reader);
+                return fail_read(reader);
         }
         got = (size_t)read;
     } else {

@@ -51,11 +51,11 @@ static fathom_status set_source(data_source *source, data_layout layout, const c
 }
 
 /* What a file name implies about a folder's layout: its rank (0 = nothing), and the part that is the set's name. */
-typedef struct sign {
+typedef struct layout_match {
     int rank; /* the higher wins */
     data_layout layout;
     size_t from, length; /* the name within the file's name; length 0: the folder's */
-} sign;
+} layout_match;
 
 static bool is_edge_list(const char *file) {
     static const char *const names[] = {"edges.csv",    "edges.csv.gz", "edges.tsv",
@@ -66,21 +66,21 @@ static bool is_edge_list(const char *file) {
     return false;
 }
 
-static sign read_sign(const char *file) {
+static layout_match match_layout(const char *file) {
     size_t length;
     if (strncmp(file, "ind.", 4) == 0 && (length = before(file, ".graph")) > 4)
-        return (sign){6, DATA_PLANETOID, 4, length - 4};
+        return (layout_match){6, DATA_PLANETOID, 4, length - 4};
     if (strcmp(file, "edge.csv") == 0 || strcmp(file, "edge.csv.gz") == 0)
-        return (sign){5, DATA_OGB, 0, 0};
+        return (layout_match){5, DATA_OGB, 0, 0};
     if (is_edge_list(file))
-        return (sign){4, DATA_CSV, 0, 0};
+        return (layout_match){4, DATA_CSV, 0, 0};
     if ((length = before(file, ".content")) > 0)
-        return (sign){3, DATA_LINQS, 0, length};
+        return (layout_match){3, DATA_LINQS, 0, length};
     if ((length = before(file, ".npz")) > 0)
-        return (sign){2, DATA_NPZ, 0, length};
+        return (layout_match){2, DATA_NPZ, 0, length};
     if ((length = before(file, ".mtx")) > 0 || (length = before(file, ".mtx.gz")) > 0)
-        return (sign){1, DATA_MTX, 0, length};
-    return (sign){0};
+        return (layout_match){1, DATA_MTX, 0, length};
+    return (layout_match){0};
 }
 
 static fathom_status open_folder(DIR **dir, const char *folder) {
@@ -93,11 +93,11 @@ static fathom_status open_folder(DIR **dir, const char *folder) {
 static fathom_status source_in_folder(data_source *source, const char *folder, const char *name) {
     fathom_status status = FATHOM_OK;
     DIR *dir;
-    sign best = {0};
+    layout_match best = {0};
     char kept[256] = "", other[256] = "";
     TRY(open_folder(&dir, folder));
     for (struct dirent *entry; (entry = readdir(dir));) {
-        sign now = read_sign(entry->d_name);
+        layout_match now = match_layout(entry->d_name);
         if (now.rank == 0 || strlen(entry->d_name) >= sizeof kept ||
             (name && (now.length == 0 || !data_same_name(entry->d_name + now.from, now.length, name))))
             continue;

@@ -133,7 +133,7 @@ fathom_status data_read_labels(int32_t **labels, int64_t *count, data_naming *na
         return npy_load_int32(labels, count, path, -1, DATA_CLASSES_MAX - 1);
     }
     TRY(line_reader_open(&reader, path));
-    fathom_status status = header ? data_table_look(&table, reader) : FATHOM_OK;
+    fathom_status status = header ? data_table_detect(&table, reader) : FATHOM_OK;
     if (status == FATHOM_OK)
         status = header ? data_read_label_table(labels, count, naming, reader, &table)
                         : data_read_label_lines(labels, count, reader, false);
@@ -197,7 +197,7 @@ fathom_status data_read_named_features(data_features *features, data_naming *nam
     size_t length = strlen(path);
     bool text = !strstr(path, ".mtx") && (length < 4 || strcmp(path + length - 4, ".npy") != 0);
     if (text)
-        TRY(data_table_look_at(&table, path));
+        TRY(data_table_detect_file(&table, path));
     if (!text || !table.word[0]) {
         if (!naming->ordered)
             return fail(FATHOM_DATA,

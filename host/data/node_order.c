@@ -11,25 +11,25 @@
 
 #include "data/internal.h"
 
-#define SWEEPS 40     /* upper bound */
-#define CLOSER 0.995  /* stop when a sweep keeps more than this part of the distance */
-#define WORTH_IT 0.75 /* keep the given order unless the distance falls below this part */
+#define SWEEPS 40        /* upper bound */
+#define STOP_RATIO 0.995 /* stop when a sweep keeps more than this part of the distance */
+#define KEEP_RATIO 0.75  /* keep the given order unless the distance falls below this part */
 
-typedef struct places {
+typedef struct node_positions {
     int32_t *order, *next; /* node at a position */
     int32_t *position;     /* position of a node */
     int32_t *mean, *start; /* [n] wanted position of a node; [n + 1] counting sort by it */
-} places;
+} node_positions;
 
-static fathom_status make_places(places *p, int32_t n) {
+static fathom_status make_positions(node_positions *p, int32_t n) {
     TRY(mem_new(&p->order, n, 1, sizeof *p->order, "order of the nodes"));
     TRY(mem_new(&p->next, n, 1, sizeof *p->next, "order of the nodes"));
-    TRY(mem_new(&p->position, n, 1, sizeof *p->position, "places of the nodes"));
-    TRY(mem_new(&p->mean, n, 1, sizeof *p->mean, "places of the nodes"));
-    return mem_new(&p->start, (size_t)n + 1, 1, sizeof *p->start, "places of the nodes");
+    TRY(mem_new(&p->position, n, 1, sizeof *p->position, "positions of the nodes"));
+    TRY(mem_new(&p->mean, n, 1, sizeof *p->mean, "positions of the nodes"));
+    return mem_new(&p->start, (size_t)n + 1, 1, sizeof *p->start, "positions of the nodes");
 }
 
-static void free_places(places *p) {
+static void free_positions(node_positions *p) {
     mem_free(p->order);
     mem_free(p->next);
     mem_free(p->position);
@@ -37,7 +37,7 @@ static void free_places(places *p) {
     mem_free(p->start);
 }
 
-static void breadth_first(places *p, const data_graph *g) {
+static void breadth_first(node_positions *p, const data_graph *g) {
     int32_t count = 0;
     for (int32_t v = 0; v < g->nodes; v++)
         p->position[v] = -1;
@@ -58,7 +58,7 @@ static void breadth_first(places *p, const data_graph *g) {
 }
 
 /* mean[v] = mean position of v and its neighbours; returns the sum of distances of neighbours. */
-static double find_means(places *p, const data_graph *g) {
+static double find_means(node_positions *p, const data_graph *g) {
     double distance = 0;
     for (int32_t u = 0; u < g->nodes; u++) {
         int64_t here = p->position[u], sum = here, apart = 0;
@@ -74,7 +74,7 @@ static double find_means(places *p, const data_graph *g) {
 }
 
 /* Stable counting sort by mean: ties keep their order. */
-static void deal(places *p, int32_t n) {
+static void assign_positions(node_positions *p, int32_t n) {
     memset(p->start, 0, ((size_t)n + 1) * sizeof *p->start);
     for (int32_t v = 0; v < n; v++)
         p->start[p->mean[v] + 1]++;
@@ -91,24 +91,24 @@ static void deal(places *p, int32_t n) {
 }
 
 fathom_status data_node_order(int32_t **order, const data_graph *g) {
-    places p = {0};
+    node_positions p = {0};
     fathom_status status;
     *order = NULL;
-    TRY_OUT(make_places(&p, g->nodes));
+    TRY_OUT(make_positions(&p, g->nodes));
     for (int32_t v = 0; v < g->nodes; v++)
         p.position[v] = v;
     double given = find_means(&p, g), before = INFINITY, distance;
     breadth_first(&p, g);
-    for (int sweep = 0; (distance = find_means(&p, g)) < CLOSER * before && sweep < SWEEPS; sweep++) {
+    for (int sweep = 0; (distance = find_means(&p, g)) < STOP_RATIO * before && sweep < SWEEPS; sweep++) {
         before = distance;
-        deal(&p, g->nodes);
+        assign_positions(&p, g->nodes);
     }
-    if (distance < WORTH_IT * given) {
+    if (distance < KEEP_RATIO * given) {
         *order = p.order;
         p.order = NULL;
     }
 out:
-    free_places(&p);
+    free_positions(&p);
     return status;
 }
 
@@ -118,7 +118,7 @@ fathom_status data_graph_permute(data_graph *out, const data_graph *g, const int
     int64_t *next = NULL;
     fathom_status status;
     *out = (data_graph){.nodes = g->nodes, .edges = g->edges};
-    TRY_OUT(mem_new(&position, g->nodes, 1, sizeof *position, "places of the nodes"));
+    TRY_OUT(mem_new(&position, g->nodes, 1, sizeof *position, "positions of the nodes"));
     TRY_OUT(mem_new(&next, g->nodes, 1, sizeof *next, "graph in order"));
     TRY_OUT(mem_new(&out->indptr, (size_t)g->nodes + 1, 1, sizeof *out->indptr, "graph in order"));
     TRY_OUT(mem_new_raw(&out->indices, g->indptr[g->nodes], 1, sizeof *out->indices, "graph in order"));

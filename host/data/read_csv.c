@@ -128,7 +128,7 @@ static fathom_status read_list(data_builder *builder, const char *edges, const c
     data_table table;
     data_largest largest;
     int64_t label_count = 0;
-    TRY(data_table_look_at(&table, edges));
+    TRY(data_table_detect_file(&table, edges));
     naming.nodes = table.columns >= 2 && (table.word[0] || table.word[1]);
     TRY_OUT(data_read_tables(builder->set, &label_count, &naming, features, labels));
     if (naming.nodes) {

@@ -112,7 +112,7 @@ fathom_status data_read_matrix(data_features *features, const char *path, bool h
     line_reader *reader;
     data_table table = {0};
     TRY(line_reader_open(&reader, path));
-    fathom_status status = header ? data_table_look(&table, reader) : FATHOM_OK;
+    fathom_status status = header ? data_table_detect(&table, reader) : FATHOM_OK;
     if (status == FATHOM_OK)
         status = data_read_matrix_lines(features, reader, table.header);
     line_reader_close(reader);

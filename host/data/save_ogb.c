@@ -13,13 +13,13 @@
 #include "core/file.h"
 #include "data/internal.h"
 
-#define LINE_ROOM (1 << 16)
+#define GZIP_BUFFER_BYTES (1 << 16)
 
 typedef struct gz_table {
     file_writer writer;
     gzFile file; /* on a copy of the writer's descriptor: gzclose closes it */
     char *path;
-    char buffer[LINE_ROOM];
+    char buffer[GZIP_BUFFER_BYTES];
     size_t used;
     bool failed;
 } gz_table;

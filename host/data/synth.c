@@ -115,7 +115,7 @@ static fathom_status draw_edges(data_edges *edges, const data_make_options *o) {
 }
 
 /* Mean 0, variance 1, from four words: the sum of four uniform draws, whose variance is 4/12. */
-static float bell(const philox_block *r) {
+static float nearly_normal(const philox_block *r) {
     float sum = random_unit(r->v[0]) + random_unit(r->v[1]) + random_unit(r->v[2]) + random_unit(r->v[3]);
     return (sum - 2.0f) * 1.7320508f;
 }
@@ -135,14 +135,14 @@ static fathom_status dense_features(data_features *f, const data_make_options *o
         f->dense = true;
         for (int64_t i = 0; i < (int64_t)o->classes * cols; i++) {
             philox_block r = block_at(o->seed, DRAW_MEANS, (uint64_t)i);
-            means[i] = (float)o->signal * bell(&r);
+            means[i] = (float)o->signal * nearly_normal(&r);
         }
 #pragma omp parallel for schedule(static) if (!forked_from_threads())
         for (int32_t v = 0; v < o->nodes; v++)
             for (int32_t c = 0; c < cols; c++) {
                 int64_t i = (int64_t)v * cols + c;
                 philox_block r = block_at(o->seed, DRAW_NOISE, (uint64_t)i);
-                f->values[i] = means[v % o->classes * cols + c] + bell(&r);
+                f->values[i] = means[v % o->classes * cols + c] + nearly_normal(&r);
             }
     }
     mem_free(means);

@@ -185,7 +185,7 @@ static fathom_status decide(data_table *table, const data_line *one, line_reader
     return FATHOM_OK;
 }
 
-fathom_status data_table_look(data_table *table, line_reader *reader) {
+fathom_status data_table_detect(data_table *table, line_reader *reader) {
     data_line line;
     char *text;
     *table = (data_table){.separator = ' '};
@@ -201,10 +201,10 @@ fathom_status data_table_look(data_table *table, line_reader *reader) {
     return line_reader_rewind(reader);
 }
 
-fathom_status data_table_look_at(data_table *table, const char *path) {
+fathom_status data_table_detect_file(data_table *table, const char *path) {
     line_reader *reader;
     TRY(line_reader_open(&reader, path));
-    fathom_status status = data_table_look(table, reader);
+    fathom_status status = data_table_detect(table, reader);
     line_reader_close(reader);
     return status;
 }

@@ -22,8 +22,8 @@ typedef struct data_table {
 } data_table;
 
 /* Detects the format, then rewinds. */
-fathom_status data_table_look(data_table *table, line_reader *reader);
-fathom_status data_table_look_at(data_table *table, const char *path);
+fathom_status data_table_detect(data_table *table, line_reader *reader);
+fathom_status data_table_detect_file(data_table *table, const char *path);
 
 /* The field at *at, which moves to the next one, or to NULL after the last. False: there is none. Doubled quotes in a
  * quoted field become one, in place. */

@@ -56,7 +56,7 @@ fathom_status catalog_check_file(const catalog_file *file, const char *path, con
     return FATHOM_OK;
 }
 
-static fathom_status get_again(fathom_status status, const char *name) {
+static fathom_status suggest_new_download(fathom_status status, const char *name) {
     return status == FATHOM_DATA
                ? fail_suffix(status, "; it was changed since it was fetched: fathom data get %s", name)
                : status;
@@ -72,7 +72,7 @@ fathom_status catalog_check_files(const char *name, const char *folder) {
         TRY(data_text(&path, "%s/%s", folder, files[i].name));
         fathom_status status = catalog_check_file(&files[i], path, name);
         mem_free(path);
-        TRY(get_again(status, name));
+        TRY(suggest_new_download(status, name));
     }
     return FATHOM_OK;
 }

@@ -55,7 +55,7 @@ static fathom_status check_devices(struct findings *findings, const char *select
     TRY(fathom_device_list_make(&list));
     for (int32_t i = 0; i < fathom_device_list_count(list); i++) {
         TRY_OUT(fathom_device_list_get(list, i, &info));
-        finding_add(findings, LEVEL_OK, "device", "%s: %s, %s, %d units, %s", info.word, info.name, info.type,
+        finding_add(findings, LEVEL_OK, "device", "%s: %s, %s, %d units, %s", info.selector, info.name, info.type,
                     info.compute_units, bytes_text((uint64_t)info.memory_bytes));
         some = some || strcmp(info.backend, "opencl") == 0;
     }
@@ -67,7 +67,7 @@ static fathom_status check_devices(struct findings *findings, const char *select
         goto out;
     }
     TRY_OUT(fathom_device_list_get(list, row, &info));
-    finding_add(findings, LEVEL_OK, "chosen device", "'%s' is %s%s%s", selector, info.word, is_auto ? ": " : "",
+    finding_add(findings, LEVEL_OK, "chosen device", "'%s' is %s%s%s", selector, info.selector, is_auto ? ": " : "",
                 is_auto ? fathom_device_list_why(list) : "");
 out:
     fathom_device_list_free(list);

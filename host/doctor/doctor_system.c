@@ -56,21 +56,21 @@ static void check_vendor(struct findings *findings, const char *path) {
         finding_add(findings, LEVEL_OK, "OpenCL driver", "%s: %s loads", name, library);
     } else {
         finding_add(findings, LEVEL_MISSING, "OpenCL driver", "%s: %.300s", name, dlerror());
-        finding_remedy(findings, "install the package that brings %s, or remove %s", library, path);
+        finding_remedy(findings, "install the package that contains %s, or remove %s", library, path);
     }
 }
 
 void doctor_vendors(struct findings *findings) {
-    const char *place = environment("OCL_ICD_VENDORS");
+    const char *vendors = environment("OCL_ICD_VENDORS");
     char pattern[PATH_MAX];
     struct stat info;
     glob_t files;
-    bool single = place && stat(place, &info) == 0 && S_ISREG(info.st_mode);
-    snprintf(pattern, sizeof pattern, single ? "%s" : "%s/*.icd", place ? place : "/etc/OpenCL/vendors");
+    bool single = vendors && stat(vendors, &info) == 0 && S_ISREG(info.st_mode);
+    snprintf(pattern, sizeof pattern, single ? "%s" : "%s/*.icd", vendors ? vendors : "/etc/OpenCL/vendors");
     if (glob(pattern, 0, NULL, &files) != 0) {
         finding_add(findings, LEVEL_MISSING, "OpenCL driver", "no vendor file matches %.200s", pattern);
         finding_remedy(findings, "%s%s",
-                       place ? "check OCL_ICD_VENDORS; " : "apt-get install a driver: ", DRIVER_PACKAGES);
+                       vendors ? "check OCL_ICD_VENDORS; " : "apt-get install a driver: ", DRIVER_PACKAGES);
         return;
     }
     for (size_t i = 0; i < files.gl_pathc; i++)

@@ -47,14 +47,14 @@ static void replace_folders(char *text) {
         "HOME",           "PWD",         "OLDPWD",     "TMPDIR",          "FATHOM_CL_DIR", "POCL_CACHE_DIR",
         "XDG_CACHE_HOME", "FATHOM_DATA", "LD_PRELOAD", "OCL_ICD_VENDORS", "OPENCL_LAYERS", "FATHOM_MODULE_DIR",
         "LD_LIBRARY_PATH"};
-    char place[4096];
+    char folder[4096];
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         for (const char *at = getenv(variables[i]); at && *at; at += *at == ':') {
             int length = (int)strcspn(at, ":");
-            snprintf(place, sizeof place, "%.*s", length, at);
+            snprintf(folder, sizeof folder, "%.*s", length, at);
             at += length;
-            if (strncmp(place, "/etc/OpenCL", 11) != 0 && strcmp(place, "/") != 0 && strchr(place, '/'))
-                replace(text, place, "/(path)", false);
+            if (strncmp(folder, "/etc/OpenCL", 11) != 0 && strcmp(folder, "/") != 0 && strchr(folder, '/'))
+                replace(text, folder, "/(path)", false);
         }
 }
 

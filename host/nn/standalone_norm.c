@@ -86,7 +86,7 @@ static fathom_status bind_weights(call *c, const nn_standalone_norm *a, const nn
     return FATHOM_OK;
 }
 
-/* Host arrays are complete when a call returns; work on arrays of the device goes on. */
+/* Host arrays are complete when a call returns; work on arrays of the device continues. */
 static fathom_status download_copies(const call *c, nn_array output) {
     for (int i = 0; i < c->count; i++)
         if (c->copies[i].target)
@@ -251,11 +251,12 @@ static uint64_t hash_floats(const float *array, int64_t count, uint64_t seed) {
     return state[0];
 }
 
-/* Reading memory of the device would wait for it: its place stands for its content. */
+/* Arrays on the device are identified by memory object and offset: a hash of their content would need a blocking read.
+ */
 static uint64_t hash_array(nn_array array, int64_t count, uint64_t seed) {
-    const uint64_t place[] = {(uint64_t)(uintptr_t)array.memory, (uint64_t)array.offset};
+    const uint64_t identity[] = {(uint64_t)(uintptr_t)array.memory, (uint64_t)array.offset};
     float words[4]; /* the same bytes */
-    memcpy(words, place, sizeof words);
+    memcpy(words, identity, sizeof words);
     return array.memory ? hash_floats(words, sizeof words / sizeof *words, seed) : hash_floats(array.host, count, seed);
 }
 

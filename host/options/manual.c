@@ -6,7 +6,7 @@
 
 #include "options/commands.h"
 
-/* Text as it shall be read: a hyphen that can be copied, and no letter that man(7) would take for a request. */
+/* Text to be shown as it is: a hyphen that can be copied, and no letter that man(7) would take for a request. */
 static void print_text(const char *text) {
     bool start = true;
     for (; *text; text++) {
@@ -108,15 +108,15 @@ static void print_pairs(const char *section, const char *const *pairs) {
 static void print_overview(void) {
     static const char *const environment[] = {
         "FATHOM_DEVICE",
-        "the device word that counts where --device is not given",
+        "the device selector where --device is not given",
         "FATHOM_DATA",
-        "folders, separated by colons, in which data sets are looked for by name",
+        "folders, separated by colons, that are searched for data sets by name",
         "FATHOM_ISA",
-        "the instruction set of the CPU loops, where not the best is wanted",
+        "the instruction set of the CPU loops; without it the best one",
         "FATHOM_MODULE_DIR",
         "the folder of the OpenCL module, fathom_opencl.so",
         "XDG_CACHE_HOME",
-        "above the folder with data sets, compiled kernels and what tune found: see fathom cache path",
+        "the folder that contains the cache (data sets, tuning records): see fathom cache path",
         "NO_COLOR",
         "no colours in what is printed",
         NULL};

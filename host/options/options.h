@@ -73,7 +73,7 @@ struct command {
 
 struct common_options {
     bool help, json, quiet, no_tune, trust_device;
-    const char *device; /* a device word: the option, else FATHOM_DEVICE, else "auto" */
+    const char *device; /* a device selector: the option, else FATHOM_DEVICE, else "auto" */
     int64_t threads;    /* 0: as many as the machine has cores */
     const struct command *command;
     uint64_t given; /* a bit per row of the table, common rows first */

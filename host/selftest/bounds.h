@@ -1,8 +1,8 @@
 /* bounds.h - the bounds of the cases, each with its reason. The relative rounding error of float32 is at most 6e-8, so
  * one rounding costs about 1e-15 in the normalised mean squared error. No bound is above 1e-7; above 1e-10 are only
  * those of long sums. */
-#ifndef CASES_BOUNDS_H
-#define CASES_BOUNDS_H
+#ifndef SELFTEST_BOUNDS_H
+#define SELFTEST_BOUNDS_H
 
 #define BOUND(limit, reason) .bound = (limit), .why = (reason)
 

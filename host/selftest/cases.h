@@ -12,8 +12,8 @@
  * Adding an operation: an oracle in ref_<topic>.c, a builder in build_<topic>.c (the
  * build fails until it is there), rows in list_<topic>.inc (the tests fail until
  * there are eight). */
-#ifndef CASES_CASES_H
-#define CASES_CASES_H
+#ifndef SELFTEST_CASES_H
+#define SELFTEST_CASES_H
 
 #include "backend/backend.h"
 

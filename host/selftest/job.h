@@ -8,8 +8,8 @@
  *     job->args.copy = (be_copy_args){.y = mat(y), .x = mat(x)};
  *
  * Values are doubles holding float32 numbers, row-major without padding. */
-#ifndef CASES_JOB_H
-#define CASES_JOB_H
+#ifndef SELFTEST_JOB_H
+#define SELFTEST_JOB_H
 
 #include "selftest/cases.h"
 #include "selftest/ref.h"

@@ -2,8 +2,8 @@
  * straight from the formula in backend/operations.h. Slow and simple by design:
  * they share no code with a back end. Matrices are row-major without padding; an
  * absent optional argument is NULL; `+=` outputs accumulate, as in the contract. */
-#ifndef REF_REF_H
-#define REF_REF_H
+#ifndef SELFTEST_REF_H
+#define SELFTEST_REF_H
 
 #include "backend/operations.h"
 

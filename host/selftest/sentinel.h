@@ -1,7 +1,7 @@
 /* sentinel.h - the words between the tensors of a case: quiet NaNs that encode their position, so that a copied
  * sentinel is detected too. */
-#ifndef CASES_SENTINEL_H
-#define CASES_SENTINEL_H
+#ifndef SELFTEST_SENTINEL_H
+#define SELFTEST_SENTINEL_H
 
 #include <stdint.h>
 

@@ -30,8 +30,7 @@ static void unit_rows(double *to, const float *from, int64_t rows, int64_t colum
     }
 }
 
-/* mean_g = sum_v S_vg h_v / sum_v S_vg over unit rows h. Groups with a total weight below one node
- * are left out. */
+/* mean_g = sum_v S_vg h_v / sum_v S_vg over unit rows h. Groups with a total weight below one node are left out. */
 static fathom_status save_means(const char *path, const nn_model *model, const float *logits, int64_t n,
                                 int64_t columns) {
     int64_t groups = nn_model_config(model)->groups, used = 0;
@@ -169,8 +168,8 @@ static fathom_status project_tsne(embedding_plot *plot, const double *x, int64_t
     TRY(mem_new(&saved, count, 2, sizeof *saved, "t-SNE"));
     for (int64_t i = 0; i < 2 * count; i++)
         saved[i] = (float)plot->tsne[i];
-    (void)npy_save_float(path, saved, count,
-                         2); /* a read-only folder is no failure: the next report computes it again */
+    /* A read-only folder is no failure: the next report computes it again. */
+    (void)npy_save_float(path, saved, count, 2);
     mem_free(saved);
     return FATHOM_OK;
 }

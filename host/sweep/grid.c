@@ -58,7 +58,7 @@ static void expand_norm(grid_cell *cells, int64_t *count, grid_cell cell, const 
         for (int l = 0; l < lambdas; l++) {
             cell.groups = group && recipe->groups.count ? (int64_t)recipe->groups.value[g] : 0;
             cell.lambda = group && recipe->lambda.count ? recipe->lambda.value[l] : NAN;
-            cell.lambda_from = !group || !recipe->lambda.count ? TRAIN_LAMBDA_RECIPE
+            cell.lambda_from = !group || !recipe->lambda.count ? TRAIN_LAMBDA_PRESET
                                : isnan(cell.lambda)            ? TRAIN_LAMBDA_AUTO
                                                                : TRAIN_LAMBDA_GIVEN;
             cells[(*count)++] = cell;

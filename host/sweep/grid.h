@@ -14,7 +14,7 @@ typedef struct grid_cell {
     nn_norm_kind norm;
     int64_t layers;
     int64_t groups; /* 0: the preset's */
-    double lambda;  /* NaN when lambda_from is RECIPE or AUTO */
+    double lambda;  /* NaN when lambda_from is PRESET or AUTO */
     train_lambda lambda_from;
     double missing;
     uint64_t seed;

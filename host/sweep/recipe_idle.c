@@ -56,6 +56,24 @@ static const char *layers_reason(const sweep_recipe *recipe, int list) {
     return has(&recipe->models, recipe_model_names[list]) ? NULL : "its model is not among the models";
 }
 
+/* Settings of one norm or model, by the owners of settings.h. */
+static const char *owner_reason(const sweep_recipe *recipe, size_t member) {
+#define REASON_ANY NULL
+#define REASON_GROUP_NORM (has(&recipe->norms, "group") ? NULL : "it belongs to norm group")
+#define REASON_GCNII (has(&recipe->models, "gcnii") ? NULL : "it belongs to model gcnii")
+#define X(name, kind, setting, owner, ...)                  \
+    if (member == offsetof(sweep_recipe, settings.setting)) \
+        return REASON_##owner;
+    SETTINGS_RECIPE(X)
+#undef X
+#define X(name, kind, setting, owner, ...)      \
+    if (member == offsetof(sweep_recipe, name)) \
+        return REASON_##owner;
+    SETTINGS_GROUP_NORM(X) /* lists in a recipe */
+#undef X
+    return NULL;
+}
+
 const char *recipe_idle_reason(const sweep_recipe *recipe, int i) {
     const size_t member = recipe_keys[i].offset;
     if (!(recipe->given >> i & 1))
@@ -63,13 +81,9 @@ const char *recipe_idle_reason(const sweep_recipe *recipe, int i) {
     for (int list = 0; list <= NN_CONV_COUNT; list++)
         if (member == offsetof(sweep_recipe, layers[list]))
             return layers_reason(recipe, list);
-    if (member == offsetof(sweep_recipe, groups) || member == offsetof(sweep_recipe, lambda))
-        return has(&recipe->norms, "group") ? NULL : "it belongs to norm group";
-    if (member == offsetof(sweep_recipe, settings.net.alpha) || member == offsetof(sweep_recipe, settings.net.theta))
-        return has(&recipe->models, "gcnii") ? NULL : "it belongs to model gcnii";
     if (member == offsetof(sweep_recipe, settings.net.hidden))
         return is_hidden_used(recipe) ? NULL : "no run has a hidden layer";
     if (recipe_keys[i].type == RECIPE_RUN)
         return is_plotted(recipe) ? NULL : "no run of norm none or group has this model and depth";
-    return NULL;
+    return owner_reason(recipe, member);
 }

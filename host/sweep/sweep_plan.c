@@ -129,15 +129,15 @@ static fathom_status compare_record(const sweep_state *s, const run_record *reco
     const char *split;
     if (strcmp(record->data_sha256, set->sha256) != 0)
         return fail(FATHOM_DATA,
-                    "%s: its finished runs were of another %s (SHA-256 %.12s... there, %.12s... now); bring that "
-                    "data back, or take another --out",
+                    "%s: its finished runs were of another %s (SHA-256 %.12s... there, %.12s... now); restore "
+                    "that data, or take another --out",
                     s->options->out, record->data, record->data_sha256, set->sha256);
     TRY(split_digest(&split, known, s, set, record->seed));
     if (split && strcmp(record->split_sha256, split) != 0)
         return fail(
             FATHOM_DATA,
-            "%s: its finished runs of %s were of another split (%s, SHA-256 %.12s... there, %.12s... now); bring "
-            "that split back, or take another --out",
+            "%s: its finished runs of %s were of another split (%s, SHA-256 %.12s... there, %.12s... now); restore "
+            "that split, or take another --out",
             s->options->out, record->data, record->split, record->split_sha256, split);
     return FATHOM_OK;
 }

@@ -100,7 +100,7 @@ static fathom_status check_device(worker_ctx *ctx, const train_config *config) {
     TRY(be_open_row(&cpu, ctx->worker->devices, 0, &open));
     be_close(ctx->dev);
     ctx->dev = cpu;
-    add_note(ctx, text, "; going on with the CPU");
+    add_note(ctx, text, "; continuing on the CPU");
     return FATHOM_OK;
 }
 

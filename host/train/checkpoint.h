@@ -3,7 +3,7 @@
  *     st_file *file = NULL;
  *     TRY(st_load(&file, path));
  *     nn_config config = checkpoint_unknown();            // or with what the user gives
- *     TRY(checkpoint_config(&config, &preset, file));
+ *     TRY(checkpoint_config(&config, file));
  *     ... nn_model_make ...
  *     TRY(checkpoint_load(model, file)); */
 #ifndef TRAIN_CHECKPOINT_H

@@ -5,8 +5,6 @@
 
 #include "train/train.h"
 
-#define EPOCHS_MAX 1000000000 /* of the C API */
-
 /* Rows of the tables; embedded and karate use Cora's. */
 typedef enum data_row { CORA, CITESEER, PUBMED, COAUTHOR, OTHER, DATA_ROWS } data_row;
 
@@ -74,6 +72,21 @@ train_config train_unset(void) {
     return config;
 }
 
+static fathom_status check_range(const char *name, double value, double low, double high) {
+    return value >= low && value <= high
+               ? FATHOM_OK
+               : fail(FATHOM_USAGE, "%s must be from %.10g to %.10g, not %.10g", name, low, high, value);
+}
+
+/* Settings of the trainer by the ranges of the list, then those of the network. */
+static fathom_status check_settings(const train_config *c) {
+#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
+    TRY(check_range(option, (double)c->member, low, high));
+    SETTINGS_TRAINER(X);
+#undef X
+    return nn_config_check(&c->net);
+}
+
 fathom_status train_fill(train_config *c, const data_set *set) {
     TRY(data_need_features(set)); /* before a device is opened */
     data_row r = row_of(set->name);
@@ -90,19 +103,11 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         c->weight_decay = pyg ? rates[OTHER].paper_l2 : paper ? rates[r].paper_l2 : rates[r].authors_l2;
     if (c->epochs == 0)
         c->epochs = r == COAUTHOR && c->net.model == NN_SGC && c->preset == TRAIN_AUTHORS ? 500 : 1000;
-    if (c->lambda_from == TRAIN_LAMBDA_RECIPE && paper)
+    if (c->lambda_from == TRAIN_LAMBDA_PRESET && paper)
         c->lambda_from = TRAIN_LAMBDA_AUTO; /* the paper chooses it on the validation set */
     if (c->net.norm != NN_GROUP && c->lambda_from == TRAIN_LAMBDA_AUTO)
-        c->lambda_from = TRAIN_LAMBDA_RECIPE; /* nothing to search for */
+        c->lambda_from = TRAIN_LAMBDA_PRESET; /* nothing to search for */
     if (c->lambda_from != TRAIN_LAMBDA_GIVEN)
         c->net.lambda = lambda_of(r, c);
-    if (!(c->lr > 0 && c->lr <= 1e3))
-        return fail(FATHOM_USAGE, "the learning rate must be above 0, not %g", c->lr);
-    if (!(c->weight_decay >= 0 && c->weight_decay <= 1e3))
-        return fail(FATHOM_USAGE, "the weight decay must be at least 0, not %g", c->weight_decay);
-    if (c->epochs < 1 || c->patience < 0 || c->eval_every < 1 || c->checkpoint_every < 1)
-        return fail(FATHOM_USAGE, "epochs, eval-every and checkpoint-every must be at least 1, patience at least 0");
-    if (c->epochs > EPOCHS_MAX)
-        return fail(FATHOM_USAGE, "epochs must be at most %d, not %lld", EPOCHS_MAX, (long long)c->epochs);
-    return nn_config_check(&c->net);
+    return check_settings(c);
 }

@@ -127,6 +127,6 @@ fathom_status train_check(be_device *dev, const train_use *use, char note[CORE_M
     fathom_status status = check_device(dev, use);
     if (status != FATHOM_DEVICE || !be_trusted(dev))
         return status;
-    snprintf(note, CORE_MESSAGE_MAX, "%.1500s; going on with a device that is trusted", fathom_last_error());
+    snprintf(note, CORE_MESSAGE_MAX, "%.1500s; continuing with a device that is trusted", fathom_last_error());
     return FATHOM_OK;
 }

@@ -40,7 +40,7 @@ fathom_status fallback_to_cpu(run *r) {
     char text[CORE_MESSAGE_MAX], where[48] = "from the start";
     if (r->has_snapshot)
         snprintf(where, sizeof where, "after epoch %" PRId64, r->snapshot_progress.epoch);
-    snprintf(text, sizeof text, "%.1500s; going on on the CPU %s", fathom_last_error(), where);
+    snprintf(text, sizeof text, "%.1500s; continuing on the CPU %s", fathom_last_error(), where);
     nn_model_free(r->model);
     nn_input_free(r->input);
     r->model = NULL;

@@ -60,8 +60,8 @@ static fathom_status fingerprint(text_buf *text, const train_config *config, con
 static fathom_status fail_changed(const char *path, const char *what, const char *was, const char *now) {
     return fail(
         FATHOM_USAGE,
-        "%s was trained with other %s (SHA-256 %.12s..., now %.12s...); bring the files back as they were, give "
-        "the same options, or another --out",
+        "%s was trained with other %s (SHA-256 %.12s..., now %.12s...); restore the files, give the same options, "
+        "or another --out",
         path, what, was, now);
 }
 

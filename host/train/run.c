@@ -84,7 +84,7 @@ static fathom_status restore_or_init(run *r) {
     if (!r->fallback_dev) {
         r->result->first_epoch = r->progress.epoch + 1;
         if (r->progress.epoch > 0) {
-            snprintf(text, sizeof text, "going on after epoch %" PRId64, r->progress.epoch);
+            snprintf(text, sizeof text, "continuing after epoch %" PRId64, r->progress.epoch);
             run_note(r, text);
         }
     }

@@ -153,7 +153,7 @@ fathom_status run_dir_truncate_epochs(run_dir *dir, int64_t keep) {
             return fail(FATHOM_DATA,
                         "%s: line %" PRId64 " is not that of epoch %" PRId64
                         ", but the state beside it is of epoch %" PRId64
-                        "; bring the file back as it was, or train anew with another --out",
+                        "; restore the file, or train again with another --out",
                         path, epoch, epoch, keep);
     long end = ftell(dir->epochs);
     if (end < 0 || fflush(dir->epochs) != 0 || ftruncate(fileno(dir->epochs), end) != 0)

@@ -27,6 +27,7 @@ void train_json_device(struct json *doc, const be_info *info) {
     json_text(doc, "word", info->selector);
     json_text(doc, "name", info->name);
     json_text(doc, "backend", info->backend);
+    json_text(doc, "type", be_kind_name(info->kind));
     json_text(doc, "driver", info->driver);
     json_text(doc, "platform", info->platform);
     be_describe(info->backend, libraries, sizeof libraries);
@@ -40,7 +41,7 @@ void train_json_device(struct json *doc, const be_info *info) {
 #define X(name, kind, member, ...) JSON_##kind(name, c->member)
 
 void train_json_config(struct json *doc, const train_config *c, const data_set *set) {
-    static const char *const lambda_sources[] = {"recipe", "given", "auto"};
+    static const char *const lambda_sources[] = {"recipe", "given", "auto"}; /* of train_lambda */
     json_open(doc, "config");
     json_text(doc, "data", c->data ? c->data : set->name);
     json_text(doc, "features", c->features);

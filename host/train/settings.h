@@ -1,7 +1,7 @@
 /* settings.h - the one list of training settings. From it come train_config and its defaults, the options of `train`,
  * `eval` and `sweep`, recipe keys, the configuration in run.json, the resume fingerprint, journal columns, checkpoint
- * metadata and the converters of fathom.h. A new setting is one line here, and a member of nn_config where a network
- * reads it.
+ * metadata and the converters of fathom.h. A new setting is one line here, and a member of nn_config (with its range in
+ * nn_config_check) where a network reads it.
  *
  *   X(name, kind, member, owner, option, letter, argument, default, low, high, words, help, sweep_help)
  *
@@ -32,9 +32,9 @@
       "the normalisation", NULL)                                                                                       \
     X(layers, INT, net.layers, ANY, "layers", 'k', "K", VALUE(15), 1, NN_LAYERS_MAX, NULL, "depth", NULL)
 
-#define SETTINGS_WIDTH(X)                                                                \
-    X(hidden, INT, net.hidden, ANY, "hidden", 0, "D", VALUE(16), 1, NN_HIDDEN_MAX, NULL, \
-      "width of the layers between", "width of the layers between")
+#define SETTINGS_WIDTH(X)                                                                                              \
+    X(hidden, INT, net.hidden, ANY, "hidden", 0, "D", VALUE(16), 1, NN_HIDDEN_MAX, NULL, "width of the hidden layers", \
+      "width of the hidden layers")
 
 /* lambda: given, it is nn_config.lambda, which nn/norm_group.c passes to group_apply and its backward. Unset,
  * defaults.c chooses it by preset, data, model and depth; auto, lambda_search.c on the validation set.
@@ -55,11 +55,11 @@
     X(weight_decay, REAL, weight_decay, ANY, "weight-decay", 0, "X", PRESET, 0, 1e3, NULL,                \
       "L2 added to the gradients (default: the preset's)", "L2 added to the gradients, or preset")
 
-#define SETTINGS_LENGTH(X)                                                                                 \
-    X(epochs, INT, epochs, ANY, "epochs", 'e', "N", PRESET, 1, 10000000, NULL, "how many (default: 1000)", \
-      "of every run, or preset")                                                                           \
-    X(patience, INT, patience, ANY, "patience", 0, "N", VALUE(0), 0, 10000000, NULL,                       \
-      "stop after N epochs without a better validation accuracy; 0: never",                                \
+#define SETTINGS_LENGTH(X)                                                                                         \
+    X(epochs, INT, epochs, ANY, "epochs", 'e', "N", PRESET, 1, 10000000, NULL, "number of epochs (default: 1000)", \
+      "of every run, or preset")                                                                                   \
+    X(patience, INT, patience, ANY, "patience", 0, "N", VALUE(0), 0, 10000000, NULL,                               \
+      "stop after N epochs without a better validation accuracy; 0: never",                                        \
       "stop a run after N epochs without a better validation accuracy")
 
 #define SETTINGS_EVALUATION(X)                                                                                        \

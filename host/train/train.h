@@ -22,7 +22,7 @@ typedef enum train_preset { TRAIN_PRESET_LIST(X) TRAIN_PRESETS } train_preset;
 #undef X
 const char *train_preset_name(train_preset preset);
 
-typedef enum train_lambda { TRAIN_LAMBDA_RECIPE, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
+typedef enum train_lambda { TRAIN_LAMBDA_PRESET, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
 
 typedef struct train_config {
     nn_config net;
@@ -107,6 +107,11 @@ typedef struct train_result {
     int candidates; /* of the lambda search */
     double candidate[TRAIN_CANDIDATES], candidate_val[TRAIN_CANDIDATES];
 } train_result;
+
+/* What one epoch enqueues (trainer.c), for training and for its benchmark: a training step, and with `evaluate` a
+ * forward pass in evaluation mode and the counts of correct predictions. Then reads the statistics, the only wait. */
+fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const train_config *config, int64_t epoch,
+                              bool evaluate);
 
 /* FATHOM_INTERRUPTED also sets *result. */
 fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,

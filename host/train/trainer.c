@@ -47,20 +47,20 @@ static bool is_evaluated(const train_config *c, int64_t epoch, int64_t last) {
     return epoch % c->eval_every == 0 || epoch == last;
 }
 
-/* Enqueues one epoch and reads its statistics. */
-static fathom_status train_and_evaluate(run *r, nn_epoch_stats *stats, int64_t epoch, bool evaluate) {
-    nn_pass training = {.training = true, .seed = r->config->seed, .epoch = (uint32_t)epoch};
+fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const train_config *config, int64_t epoch,
+                              bool evaluate) {
+    nn_pass training = {.training = true, .seed = config->seed, .epoch = (uint32_t)epoch};
     nn_pass evaluation = {.training = false};
-    TRY(nn_forward(r->model, &training));  /* Z = f(X, W), with dropout */
-    TRY(nn_loss(r->model));                /* L = mean cross-entropy of the training nodes, dL/dZ */
-    TRY(nn_backward(r->model, &training)); /* dL/dW */
+    TRY(nn_forward(model, &training));  /* Z = f(X, W), with dropout */
+    TRY(nn_loss(model));                /* L = mean cross-entropy of the training nodes, dL/dZ */
+    TRY(nn_backward(model, &training)); /* dL/dW */
     /* W -= lr * Adam(dL/dW + weight_decay * W) */
-    TRY(nn_step(r->model, r->config->lr, r->config->weight_decay, epoch));
+    TRY(nn_step(model, config->lr, config->weight_decay, epoch));
     if (evaluate) {
-        TRY(nn_forward(r->model, &evaluation));
-        TRY(nn_count_correct(r->model));
+        TRY(nn_forward(model, &evaluation));
+        TRY(nn_count_correct(model));
     }
-    return nn_read_stats(stats, r->model);
+    return nn_read_stats(stats, model);
 }
 
 static fathom_status fail_numeric(const run *r, double loss, int64_t epoch) {
@@ -86,7 +86,7 @@ fathom_status trainer_epoch(run *r, train_epoch *e, int64_t last) {
     train_progress *p = &r->progress;
     const int64_t *count = r->input->count;
     double start = clock_seconds();
-    TRY(train_and_evaluate(r, &stats, epoch, evaluate));
+    TRY(train_one_epoch(&stats, r->model, r->config, epoch, evaluate));
     if (!isfinite(stats.loss))
         return fail_numeric(r, (double)stats.loss, epoch);
     *e = (train_epoch){.epoch = epoch, .epochs = last, .loss = (double)stats.loss, .candidate = NAN};

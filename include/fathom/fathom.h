@@ -72,7 +72,7 @@ typedef struct fathom_device_list fathom_device_list;
 /** Properties of a device. */
 typedef struct fathom_device_info {
     size_t size;             /**< sizeof(fathom_device_info), set by the caller. */
-    char word[24];           /**< Selector for fathom_device_open: "cpu", "opencl:0". */
+    char selector[24];       /**< Selector for fathom_device_open: "cpu", "opencl:0". */
     char backend[16];        /**< "cpu" or "opencl". */
     char type[32];           /**< "cpu", "gpu", "integrated gpu", "accelerator", "opencl cpu". */
     char name[160];          /**< Name reported by the driver. */
@@ -99,7 +99,7 @@ FATHOM_API fathom_status fathom_device_options_init(fathom_device_options *optio
 /** Opens a device by selector: "auto", "cpu", "gpu", a row of the list, "opencl:N", "opencl:PLATFORM:DEVICE" or part of
  * a name; NULL: $FATHOM_DEVICE, then auto. Only auto falls back to the CPU, see fathom_device_note(). `options` NULL:
  * the defaults. */
-FATHOM_API fathom_status fathom_device_open(fathom_device **device, const char *word,
+FATHOM_API fathom_status fathom_device_open(fathom_device **device, const char *selector,
                                             const fathom_device_options *options);
 /** Closes a device and frees its memory. Free its norms first. */
 FATHOM_API void fathom_device_close(fathom_device *device);
@@ -117,7 +117,7 @@ FATHOM_API int32_t fathom_device_list_count(const fathom_device_list *list);
 /** Properties of the device in a row. */
 FATHOM_API fathom_status fathom_device_list_get(const fathom_device_list *list, int32_t row, fathom_device_info *info);
 /** Row of the device that fathom_device_open would open for this selector. */
-FATHOM_API fathom_status fathom_device_list_find(const fathom_device_list *list, const char *word, int32_t *row);
+FATHOM_API fathom_status fathom_device_list_find(const fathom_device_list *list, const char *selector, int32_t *row);
 /** Why auto selects its row, as a message. */
 FATHOM_API const char *fathom_device_list_why(const fathom_device_list *list);
 /** Note number `index` from 0, such as a driver without devices; NULL after the last one. */
@@ -153,16 +153,16 @@ typedef struct fathom_arrays {
     size_t size;   /**< sizeof(fathom_arrays). */
     int64_t nodes; /**< n, at least 1. */
 
-    const int64_t *offsets; /**< Graph as CSR: [n + 1], row u is columns[offsets[u]] .. columns[offsets[u + 1] - 1]. */
-    const int32_t *columns; /**< [offsets[n]]. */
+    const int64_t *indptr;  /**< Graph as CSR: [n + 1], row u is indices[indptr[u]] .. indices[indptr[u + 1] - 1]. */
+    const int32_t *indices; /**< [indptr[n]]. */
     int64_t edge_count;     /**< Or as an edge list: number of edges. */
     const int32_t *from;    /**< [edge_count]; an edge may be listed once or in both directions. */
     const int32_t *to;      /**< [edge_count]. */
 
     int64_t features;               /**< F, columns of the features; 0: none. */
-    const float *values;            /**< Dense: [n x F]; or, with feature_columns, the stored values of a CSR matrix. */
-    const int64_t *feature_offsets; /**< [n + 1], sparse features only. */
-    const int32_t *feature_columns; /**< [feature_offsets[n]], sparse features only. */
+    const float *values;            /**< Dense: [n x F]; or, with feature_indices, the stored values of a CSR matrix. */
+    const int64_t *feature_indptr;  /**< [n + 1], sparse features only. */
+    const int32_t *feature_indices; /**< [feature_indptr[n]], sparse features only. */
 
     const int32_t *labels; /**< [n], 0 .. classes - 1, or -1: none. */
     int32_t classes;       /**< C; 0: the largest label + 1. */
@@ -205,7 +205,7 @@ typedef struct fathom_data_info {
 FATHOM_API fathom_status fathom_data_load(fathom_data **data, const char *name_or_path,
                                           const fathom_data_options *options);
 /** Builds a data set from arrays. Edges become undirected, duplicates and self-loops are removed. With keep_references
- * a clean CSR graph (symmetric, columns ascending, no self-loops), suitable features and labels are used in place; see
+ * a clean CSR graph (symmetric, indices ascending, no self-loops), suitable features and labels are used in place; see
  * fathom_data_info.borrowed. */
 FATHOM_API fathom_status fathom_data_build(fathom_data **data, const fathom_arrays *arrays,
                                            const fathom_data_options *options);

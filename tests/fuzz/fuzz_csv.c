@@ -5,7 +5,7 @@ static fathom_status read_named(data_builder *builder, data_naming *naming, line
     data_set *set = builder->set;
     data_table table;
     int64_t count = 0;
-    TRY(data_table_look(&table, reader));
+    TRY(data_table_detect(&table, reader));
     if (naming->nodes)
         TRY(data_read_named_edges(builder, naming, reader, &table));
     else

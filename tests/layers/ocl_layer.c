@@ -111,7 +111,7 @@ COUNTED(X)
 #define INFO_PCI 0x410F
 
 /* UUID, PCI address and extensions under OCL_LAYER_CARD; false: query the driver. */
-static bool card_info(cl_device_info what, size_t size, void *value, size_t *got) {
+static bool gpu_info(cl_device_info what, size_t size, void *value, size_t *got) {
     const char *by = getenv("OCL_LAYER_CARD");
     static const unsigned char uuid[16] = {0xfa, 0x70, 0x3e, 1, 2, 3};
     static const cl_uint pci[4] = {0, 3, 0, 0};
@@ -156,7 +156,7 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device, cl_device_in
     cl_int code;
     if (fault_hits(CALL_clGetDeviceInfo, &code))
         return code;
-    if (card_info(what, size, value, got))
+    if (gpu_info(what, size, value, got))
         return CL_SUCCESS;
     code = next->clGetDeviceInfo(device, what, size, value, got);
     if (code != CL_SUCCESS || !value)

@@ -1,4 +1,4 @@
-/* count.c - what the accesses of warps cost on the card of meter.h: sectors, caches (least recently used), words
+/* count.c - what the accesses of warps cost on the GPU of meter.h: sectors, caches (least recently used), words
  * touched once or more, chains of loads, and from them a time:
  *
  *   t = max(bytes from memory / bandwidth, bytes from the second level / bandwidth, requests / rate of the first level,
@@ -130,7 +130,7 @@ static void *reserve(size_t bytes) {
     return memory;
 }
 
-/* Counts a word once per launch and direction; what the launch itself wrote is not read anew. */
+/* Counts a word once per launch and direction; what the launch itself wrote is not counted as read. */
 static void touch(uint32_t word, bool store) {
     if (!page_serial) {
         page_serial = reserve(MEMORY_BYTES / 4 / PAGE_WORDS * sizeof *page_serial);

@@ -1,5 +1,5 @@
 /* launch.c - runs the work-groups of a launch on the host. Each work-item is a fiber that runs to its next barrier; as
- * many work-groups are on their way as the card holds, by turns, so that they share its caches. The k-th execution of
+ * many work-groups are in flight as the GPU holds, in turns, so that they share its caches. The k-th execution of
  * one load or store by the items of a warp is one access of the warp. x86-64 only. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define MAX_SITES (1 << 14)
 #define MAX_ARGUMENTS 64
 
-/* Saves the callee's registers on the stack, stores the stack pointer in *from and goes on at `to`. */
+/* Saves the callee's registers on the stack, stores the stack pointer in *from and continues at `to`. */
 void meter_switch(void **from, void *to);
 __asm__(".text\n.globl meter_switch\n.hidden meter_switch\n.type meter_switch, @function\n"
         "meter_switch:\n"
@@ -84,7 +84,7 @@ void meter_barrier(void) {
 typedef struct site { /* a load or store in the code */
     uintptr_t address;
     uint64_t item_serial; /* the item that `turn` belongs to */
-    uint64_t warp_serial; /* the warp and stretch that `count` belongs to */
+    uint64_t warp_serial; /* the warp, and the part up to a barrier, that `count` belongs to */
     uint32_t turn, count, capacity;
     uint32_t *access; /* the access of its 1st, 2nd, ... execution */
 } site;
@@ -206,7 +206,7 @@ static int by_position(const void *a, const void *b) {
 }
 
 /* Hands the accesses of a warp to count.c, in the order of the code that it ran. */
-static void give_warp(int place, int warp) {
+static void report_warp(int at, int warp) {
     bool sorted = true;
     for (uint32_t i = 0; i < access_count; i++) {
         ordered[i] = &accesses[i];
@@ -214,12 +214,12 @@ static void give_warp(int place, int warp) {
     }
     if (!sorted)
         qsort((void *)ordered, access_count, sizeof *ordered, by_position);
-    count_warp(place, warp, ordered, (int)access_count);
+    count_warp(at, warp, ordered, (int)access_count);
 }
 
 /* Runs every item of a group to its next barrier; true at the end of the group. */
-static bool run_stretch(int place) {
-    slot *s = &slots[place];
+static bool run_to_barrier(int at) {
+    slot *s = &slots[at];
     size_t done = 0;
     run.here = s;
     for (size_t first = 0; first < run.group_size; first += WARP) {
@@ -234,13 +234,13 @@ static bool run_stretch(int place) {
             done += run.item->done;
         }
         if (count_started())
-            give_warp(place, (int)(first / WARP));
+            report_warp(at, (int)(first / WARP));
     }
     return done == run.group_size;
 }
 
-static void start_group(int place, size_t group) {
-    slot *s = &slots[place];
+static void start_group(int at, size_t group) {
+    slot *s = &slots[at];
     if (!s->local)
         s->local = grow(NULL, LOCAL_BYTES, 1);
     s->group = group;
@@ -250,12 +250,12 @@ static void start_group(int place, size_t group) {
         start_item(&s->item[i]);
 }
 
-static void end_group(int place) {
-    slot *s = &slots[place];
+static void end_group(int at) {
+    slot *s = &slots[at];
     uint64_t most = 0;
     for (size_t i = 0; i < run.group_size; i++)
         most = s->item[i].loads > most ? s->item[i].loads : most;
-    count_group(place, most, s->barriers);
+    count_group(at, most, s->barriers);
     s->busy = false;
 }
 
@@ -290,11 +290,11 @@ bool meter_launch(const kernel_code *code, const argument *arguments, const size
     int resident = groups < RESIDENT ? (int)groups : RESIDENT;
     count_begin(code->name, groups, group_size, resident);
     while (ended < groups)
-        for (int place = 0; place < resident; place++) {
-            if (!slots[place].busy && next < groups)
-                start_group(place, next++);
-            if (slots[place].busy && run_stretch(place)) {
-                end_group(place);
+        for (int at = 0; at < resident; at++) {
+            if (!slots[at].busy && next < groups)
+                start_group(at, next++);
+            if (slots[at].busy && run_to_barrier(at)) {
+                end_group(at);
                 ended++;
             }
         }

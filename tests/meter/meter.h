@@ -1,10 +1,10 @@
-/* meter.h - the modelled GPU of tests/gpu_meter: sizes of the card, device memory, and what the three files share.
+/* meter.h - the modelled GPU of tests/gpu_meter: its sizes, device memory, and what the three files share.
  *
  *   opencl.c   an OpenCL implementation of one device, preloaded in front of the loader; kernels are built by ./compile
  *   launch.c   runs a launch on the host, work-items as fibers, and reports the accesses of each warp
  *   count.c    sectors, caches, chains and the time model; writes the totals per kernel
  *
- * The card is an RTX 3060 by its data sheet and published measurements of latencies; no GPU has confirmed a figure. */
+ * It is an RTX 3060 by its data sheet and published measurements of latencies; no GPU has confirmed a figure. */
 #ifndef METER_METER_H
 #define METER_METER_H
 
@@ -54,13 +54,13 @@ typedef struct argument {
 
 /* ---- launch.c ---- */
 
-/* Returns false where the launch is not possible on the card (sizes, missing arguments). */
+/* Returns false where the launch is not possible on the GPU (sizes, missing arguments). */
 bool meter_launch(const kernel_code *code, const argument *arguments, const size_t global[2], size_t group_size);
 
 /* ---- count.c ---- */
 
 void count_begin(const char *kernel, size_t groups, size_t group_size, int resident);
-/* A warp of the work-group in place `slot` goes on to its next barrier or end, after these accesses in order. */
+/* A warp of the work-group in `slot` runs to its next barrier or end, after these accesses in order. */
 void count_warp(int slot, int warp, const warp_access *const *accesses, int count);
 /* A work-group ends: per item the most loads, and its barriers. */
 void count_group(int slot, uint64_t most_loads, uint64_t barriers);

@@ -11,24 +11,16 @@
 #include "train/train.h"
 
 static fathom_status epochs(nn_model *model, const train_config *config, int64_t count) {
-    nn_pass evaluation = {.training = false};
-    nn_epoch_stats record;
+    nn_epoch_stats stats;
     void (*start)(void) = NULL;
     void *symbol = dlsym(RTLD_DEFAULT, "gpu_meter_start"); /* tests/meter/count.c, where it is preloaded */
     memcpy(&start, &symbol, sizeof start);
     for (int64_t i = 1; i <= count; i++) {
         if (i == count && start)
             start();
-        nn_pass training = {.training = true, .seed = config->seed, .epoch = (uint32_t)i};
-        TRY(nn_forward(model, &training));
-        TRY(nn_loss(model));
-        TRY(nn_backward(model, &training));
-        TRY(nn_step(model, config->lr, config->weight_decay, i));
-        TRY(nn_forward(model, &evaluation));
-        TRY(nn_count_correct(model));
-        TRY(nn_read_stats(&record, model));
+        TRY(train_one_epoch(&stats, model, config, i, true));
     }
-    printf("loss %.6f\n", (double)record.loss);
+    printf("loss %.6f\n", (double)stats.loss);
     return FATHOM_OK;
 }
 

@@ -116,7 +116,7 @@ only_pocl() {
 # need_opencl: for tests that need an OpenCL device; ./list has the output of `fathom devices`.
 need_opencl() {
     "$FATHOM" devices >list 2>/dev/null
-    grep -q 'opencl:0' list || skip "no OpenCL device; pocl-opencl-icd brings one"
+    grep -q 'opencl:0' list || skip "no OpenCL device; install pocl-opencl-icd"
 }
 
 # field EXPRESSION FILE: prints a Python expression of d, the JSON document in the file.

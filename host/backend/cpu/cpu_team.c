@@ -15,13 +15,13 @@
 #define IDLE_SPINS 20000    /* turns an idle thread spins for the next round before it sleeps */
 #define JOIN_SPINS 256      /* turns until a helper that is awake has joined */
 #define JOIN_SECONDS 500e-6 /* what waking a thread takes at most where a core is free */
-#define LOST_SECONDS 200e-6 /* waiting in a round below which it is left alone */
+#define LOST_SECONDS 200e-6 /* shorter waits in a round never shrink the team */
 #define LOST_SHARE 0.6      /* of what one thread computes in a round: waiting above it makes a smaller team faster */
 #define PAUSE_LEAST 0.01    /* seconds until the team grows again */
-#define PAUSE_MOST 2.0      /* unless one attempt was that dear: */
+#define PAUSE_MOST 2.0      /* or longer after an expensive attempt: */
 #define PAUSE_COSTS 20      /* a failed attempt took at most 1/20 of the time until the next */
-#define STEADY_SECONDS 0.1  /* without shrinking: the pause starts anew */
-#define STACK_BYTES (1 << 20) /* whatever `ulimit -s` says */
+#define STEADY_SECONDS 0.1  /* without shrinking: the pause is PAUSE_LEAST again */
+#define STACK_BYTES (1 << 20) /* of a helper, independent of `ulimit -s` */
 
 struct cpu_team {
     int most, started; /* threads allowed; helpers that run */
@@ -63,8 +63,8 @@ static inline void pause_cpu(void) {
 
 /* ---- barrier ---- */
 
-/* The thread that is waited for may have no core: the slow part gives it this one, and counts. A thread that was told
- * to leave may see the round after. */
+/* The thread that is waited for may have no core: the slow path yields this one to it and adds up the time. A thread
+ * that was ordered to leave may see the next round. */
 static void wait_phase(cpu_barrier_state *b, unsigned phase) {
     for (int spins = 0; spins < SPIN_LIMIT; spins++) {
         if (atomic_load_explicit(&b->phase, memory_order_acquire) != phase)
@@ -81,7 +81,7 @@ static void wait_phase(cpu_barrier_state *b, unsigned phase) {
     atomic_fetch_add_explicit(&b->lost, (long)(1e9 * (clock_seconds() - start)), memory_order_relaxed);
 }
 
-/* True for the last thread, which calls `release` when the others may go on. */
+/* True for the last thread, which calls `release` when the others may continue. */
 static bool arrive(const thread_ctx *ctx, unsigned *phase) {
     cpu_barrier_state *b = ctx->barrier;
     *phase = atomic_load_explicit(&b->phase, memory_order_acquire);
@@ -122,7 +122,7 @@ static void shrink(cpu_barrier_state *b, int size) {
     atomic_store_explicit(&b->lost, 0, memory_order_relaxed);
 }
 
-/* Only its own order tells a thread to leave: the others do not wait for it any more, and may be rounds ahead. */
+/* A thread leaves by its own order alone: the others no longer wait for it and may be rounds ahead. */
 bool cpu_end_op(thread_ctx *ctx) {
     cpu_barrier_state *b = ctx->barrier;
     unsigned phase;

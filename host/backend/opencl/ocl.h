@@ -233,8 +233,8 @@ ocl_blocks ocl_split(int64_t n, int64_t width);
 fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,
                                  ocl_blocks blocks, bool add);
 
-/* Blocks for sum_blocks and its kin: enough to fill a device. Their partial rows start at the scratch buffer, padded to
- * VEC. */
+/* Blocks for sum_blocks and similar kernels: enough to fill a device. Their partial rows start at the scratch buffer,
+ * padded to VEC. */
 ocl_blocks ocl_split_rows(int64_t n, int64_t width);
 rows_args ocl_rows(be_mat x, ocl_blocks blocks);
 int64_t ocl_row_items(const ocl_device *dev, ocl_kernel kernel, rows_args rows, ocl_blocks blocks); /* ocl_require */

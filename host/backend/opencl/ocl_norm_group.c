@@ -8,7 +8,7 @@ typedef struct tiling {
     int64_t groups;               /* of a tile */
 } tiling;
 
-#define MIN_WORK_GROUPS 112 /* four per core of a card with 28 cores */
+#define MIN_WORK_GROUPS 112 /* four per core of a GPU with 28 cores */
 #define MAX_LOCAL_FLOATS 4096
 #define MAX_TILE_ROWS 64 /* bounds the rounding error of the sums of a tile */
 #define MIN_TILE_ROWS 16

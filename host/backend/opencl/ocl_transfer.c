@@ -1,9 +1,9 @@
 /* ocl_transfer.c - uploads and downloads.
  *
  * Vendors' advice for uploads: where host and device share memory, write to the mapped buffer, which copies once
- * (Intel, Arm); a card with its own memory copies fastest from pinned memory, which is what drivers give for a mapped
+ * (Intel, Arm); a GPU with its own memory copies fastest from pinned memory, which is what drivers give for a mapped
  * CL_MEM_ALLOC_HOST_PTR buffer (NVIDIA, AMD). There a large upload goes through two pieces of such memory in turn, so
- * that the host fills one while the card reads the other. */
+ * that the host fills one while the GPU reads the other. */
 #include <string.h>
 
 #include "backend/opencl/ocl.h"
