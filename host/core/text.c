@@ -105,7 +105,7 @@ static const char *word_at(const char *words, int64_t i, int *length) {
     return words;
 }
 
-bool text_read_counted(int64_t *value, const char *words, int64_t most, const char *text) {
+fathom_status text_read_counted(int64_t *value, const char *what, const char *words, int64_t most, const char *text) {
     int length = 0;
     double number = 0;
     const char *word = words;
@@ -113,14 +113,16 @@ bool text_read_counted(int64_t *value, const char *words, int64_t most, const ch
         word = word_at(words, i, &length);
         *value = -i;
         if (strncmp(word, text, (size_t)length) == 0 && text[length] == '\0')
-            return true;
+            return FATHOM_OK;
     }
-    const char *digits = text + length + 1;
-    if (strncmp(word, text, (size_t)length) != 0 || text[length] != ':' || digits[strspn(digits, "0123456789")])
-        return false;
-    bool good = text_read_number(&number, digits) && number >= 1 && number <= (double)most;
-    *value = good ? (int64_t)number : 0;
-    return good;
+    bool counted = strncmp(word, text, (size_t)length) == 0 && text[length] == ':';
+    const char *digits = counted ? text + length + 1 : "";
+    if (digits[strspn(digits, "0123456789")] || !text_read_number(&number, digits) || number < 1 ||
+        number > (double)most)
+        return fail(FATHOM_USAGE, "%s '%.80s': give one of %s, or %s:N with N from 1 to %lld", what, text, words, word,
+                    (long long)most);
+    *value = (int64_t)number;
+    return FATHOM_OK;
 }
 
 void text_write_counted(char *out, size_t capacity, const char *words, int64_t value) {

@@ -82,20 +82,25 @@ static fathom_status real(const char *what, double value, double low, double hig
                        high, value);
 }
 
+fathom_status nn_recompute_check(int64_t recompute, int64_t layers) {
+    if (recompute > layers)
+        return fail(FATHOM_USAGE,
+                    "a segment of %lld layers is longer than the network of %lld: give --recompute segments, which "
+                    "chooses a length, or segments:S with S up to %lld",
+                    (long long)recompute, (long long)layers, (long long)layers);
+    if (recompute < NN_RECOMPUTE_SEGMENTS)
+        return fail(FATHOM_USAGE, "recompute %lld is neither one of " NN_RECOMPUTE_CHOICES " nor a number of layers",
+                    (long long)recompute);
+    return FATHOM_OK;
+}
+
 fathom_status nn_config_check(const nn_config *config) {
     if ((unsigned)config->model >= NN_CONV_COUNT || (unsigned)config->norm >= NN_NORM_COUNT)
         return fail(FATHOM_USAGE, "there is no such model or norm");
     TRY(count("layers", config->layers, NN_LAYERS_MAX));
     TRY(count("hidden", config->hidden, NN_HIDDEN_MAX));
     TRY(count("groups", config->groups, NN_GROUPS_MAX));
-    if (config->recompute > config->layers)
-        return fail(FATHOM_USAGE,
-                    "a segment of %lld layers is longer than the network of %lld: give --recompute segments, which "
-                    "chooses a length, or segments:S with S up to %lld",
-                    (long long)config->recompute, (long long)config->layers, (long long)config->layers);
-    if (config->recompute < NN_RECOMPUTE_SEGMENTS)
-        return fail(FATHOM_USAGE, "recompute %lld is none of " NN_RECOMPUTE_CHOICES " and no number of layers",
-                    (long long)config->recompute);
+    TRY(nn_recompute_check(config->recompute, config->layers));
     TRY(real("lambda", config->lambda, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, false));
     TRY(real("dropout", config->dropout, 0, 1, true));
     TRY(real("momentum", config->momentum, 0, 1, false));

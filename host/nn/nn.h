@@ -82,6 +82,8 @@ typedef struct nn_config {
 #define NN_ALPHA_MAX 1
 #define NN_THETA_MAX 1e3
 
+/* Fails with FATHOM_USAGE when a segment is longer than the network. */
+fathom_status nn_recompute_check(int64_t recompute, int64_t layers);
 /* Fails with FATHOM_USAGE and names the first value out of range. */
 fathom_status nn_config_check(const nn_config *config);
 
