@@ -41,6 +41,16 @@ got=0 && wait "$pid" || got=$?
 same "$got" 130 "exit code after Ctrl-C with --json"
 same "$(field "d['status'], d['error']['code']" out)" "('interrupted', 130)" "status after Ctrl-C"
 
+# --- another recomputation is another use of memory: the resumed run has the same bits
+must train --epochs 30 --out undivided --quiet
+must train --epochs 12 --out moved --recompute segments:2 --quiet
+must train --epochs 20 --out moved --resume --quiet # reads it from the record
+same "$(field "d['config']['recompute'], d['memory']['recompute']" moved/run.json)" "('segments:2', 'segments:2')" "recomputation of the run"
+must train --epochs 30 --out moved --resume --recompute norm --quiet
+same "$(field "d['memory']['recompute']" moved/run.json)" norm "recomputation of the resumed run"
+cmp undivided/model.safetensors moved/model.safetensors || fail "a run resumed with another --recompute has another model"
+cmp undivided/state.safetensors moved/state.safetensors || fail "a run resumed with another --recompute has another state"
+
 # --- a closed terminal (SIGHUP, repeated) saves as SIGTERM does; under nohup it is ignored
 if env --default-signal=HUP true 2>/dev/null; then
     env --default-signal=HUP "$FATHOM" train --data karate --epochs 100000 --layers 30 --threads 1 --quiet --checkpoint-every 2 --out hung >out 2>err &

@@ -37,6 +37,16 @@ expect_exit 0 "$FATHOM" train --dry-run --preset paper
 grep -q 'lambda chosen on the validation set' err || fail "--dry-run does not show the preset's lambda: $(cat err)"
 grep -q '^memory in all' out || fail "--dry-run does not show the memory: $(cat out)"
 
+# --- what recomputation would need, and the plan of the level that --recompute names
+expect_exit 0 "$FATHOM" train --dry-run --layers 100 --recompute segments --json
+same "$(field "[(l['recompute'], l['relative_time'] > 1) for l in d['memory']['levels']]" out)" \
+    "[('none', False), ('norm', True), ('segments:6', True)]" "levels of a dry run"
+same "$(field "d['config']['recompute'], d['memory']['recompute'], d['memory']['levels'][2]['planned_bytes'] == d['memory']['planned_bytes'] < d['memory']['levels'][1]['planned_bytes']" out)" \
+    "('segments', 'segments:6', True)" "the level of a dry run"
+expect_exit 0 "$FATHOM" train --dry-run --layers 100
+grep -q '^with recompute segments:6 .* times as long$' out && grep -q '^with recompute none .*(this run)$' out ||
+    fail "--dry-run does not show the levels: $(cat out)"
+
 # --- a run is extended; other options are refused, and so is a folder with another run
 expect_exit 0 "$FATHOM" train --out first --resume --epochs 30 --threads 1 --json
 same "$(field "d['result']['epochs'], d['config']['layers'], d['config']['data']" out)" "(30, 3, 'karate')" "an extended run"
@@ -69,6 +79,9 @@ done <<'TABLE'
 2|train --epochs 0|--epochs '0'
 2|train --patience -1|--patience '-1'
 2|train --eval-every 0|--eval-every '0'
+2|train --recompute segments:0|--recompute 'segments:0': give one of auto|none|norm|segments, or segments:N with N from 1 to 1000
+2|train --recompute half|--recompute 'half': give one of auto
+2|train --layers 4 --recompute segments:5|a segment of 5 layers is longer than the network of 4: give --recompute segments, which chooses a length
 2|train --checkpoint-every 0|--checkpoint-every '0'
 2|train --missing-rate 1.5|--missing-rate '1.5'
 2|train --alpha 2|--alpha '2'
@@ -84,6 +97,7 @@ done <<'TABLE'
 6|train --dry-run --layers 1000 --hidden 60000|layers would fit
 6|train --layers 1000 --hidden 60000|layers would fit
 5|train --norm none --layers 40 --lr 1000 --dropout 0 --epochs 9 --threads 1|first in layer
+5|train --norm none --layers 40 --lr 1000 --dropout 0 --epochs 9 --threads 1 --recompute segments|first in layer
 2|eval --data karate|--checkpoint
 4|eval --checkpoint first/run.json --data karate|first/run.json: is no safetensors file
 4|eval --checkpoint first/model.safetensors|but embedded has 1433 features and 7 classes: it was made for other data

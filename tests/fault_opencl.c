@@ -34,6 +34,7 @@ static const struct scenario {
     const char *counted; /* calls at which a fault can fire; NULL: all */
     nn_conv_kind model;
     nn_norm_kind norm;
+    int64_t recompute;
     int own_gemm; /* 1: products through CLBlast */
     bool fallback;
     bool open;            /* one open device for all faults, which must stay usable */
@@ -41,16 +42,20 @@ static const struct scenario {
     int sample;
     int long_limit; /* faults with --long; 0: all. CLBlast recompiles its kernels each time */
 } scenarios[] = {
-    {"OpenCL: opening, building, closing", "rare", "rare", NN_GCN, NN_GROUP, 0, false, false, "1,2,3,5", 40, 0},
-    {"OpenCL: every call of a run", "any", NULL, NN_GCN, NN_GROUP, 0, false, true, "1,2,3,5", 60, 0},
-    {"OpenCL: opening with CLBlast", "rare", "rare", NN_GAT, NN_BATCH, 1, false, false, "1,2,3,5", 12, 240},
-    {"OpenCL: every call with CLBlast", "any", NULL, NN_GAT, NN_BATCH, 1, false, true, "1,2,3,5", 24, 0},
-    {"OpenCL: launches that fail late", "late", "clEnqueueNDRangeKernel", NN_GCN, NN_GROUP, 0, false, true, "1,2,3,5",
-     24, 0},
-    {"OpenCL: reads that give NaN", "wrong", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, 0, true, true, "3,5", 24, 0},
-    {"OpenCL: reads with a flipped bit", "flip", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, 0, false, true, "2,3,5", 24,
+    {"OpenCL: opening, building, closing", "rare", "rare", NN_GCN, NN_GROUP, NN_RECOMPUTE_AUTO, 0, false, false,
+     "1,2,3,5", 40, 0},
+    {"OpenCL: every call of a run", "any", NULL, NN_GCN, NN_GROUP, NN_RECOMPUTE_NORM, 0, false, true, "1,2,3,5", 60, 0},
+    {"OpenCL: opening with CLBlast", "rare", "rare", NN_GAT, NN_BATCH, NN_RECOMPUTE_AUTO, 1, false, false, "1,2,3,5",
+     12, 240},
+    {"OpenCL: every call with CLBlast", "any", NULL, NN_GAT, NN_BATCH, NN_RECOMPUTE_AUTO, 1, false, true, "1,2,3,5", 24,
      0},
-    {"OpenCL: every call, --fallback cpu", "any", NULL, NN_GCN, NN_GROUP, 0, true, true, "1,3,4,5", 40, 0},
+    {"OpenCL: launches that fail late", "late", "clEnqueueNDRangeKernel", NN_GCN, NN_GROUP, 1, 0, false, true,
+     "1,2,3,5", 24, 0},
+    {"OpenCL: reads that give NaN", "wrong", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, NN_RECOMPUTE_AUTO, 0, true, true,
+     "3,5", 24, 0},
+    {"OpenCL: reads with a flipped bit", "flip", "clEnqueueReadBuffer", NN_GCN, NN_GROUP, NN_RECOMPUTE_AUTO, 0, false,
+     true, "2,3,5", 24, 0},
+    {"OpenCL: every call, --fallback cpu", "any", NULL, NN_GCN, NN_GROUP, 1, 0, true, true, "1,3,4,5", 40, 0},
 };
 static const struct {
     int number;
@@ -85,6 +90,7 @@ static fathom_status one_run(outcome *out, const struct scenario *s, const char 
     fathom_status status;
     config.net.model = s->model;
     config.net.norm = s->norm;
+    config.net.recompute = s->recompute;
     config.net.layers = 2;
     config.epochs = epochs;
     config.checkpoint_every = 1;

@@ -179,6 +179,11 @@ static void what_is_left_open_is_filled_in(void) {
     o.layers = 150;
     OK(fathom_train_plan(&deeper, device, data, &o));
     TEST_ASSERT_TRUE(deeper.activations > 9 * plan.activations && deeper.parameters > plan.parameters);
+    TEST_ASSERT_TRUE(deeper.recompute == FATHOM_RECOMPUTE_NONE && deeper.relative_time == 1);
+    o.recompute = FATHOM_RECOMPUTE_SEGMENTS;
+    OK(fathom_train_plan(&plan, device, data, &o));
+    TEST_ASSERT_TRUE(plan.activations < deeper.activations / 2 && plan.recompute > 1 && plan.relative_time > 1);
+    o.recompute = FATHOM_RECOMPUTE_AUTO;
     o.preset = FATHOM_PRESET_PAPER;
     o.lambda = NAN;
     OK(fathom_train_options_fill(&o, data));
@@ -259,6 +264,8 @@ static void wrong_training_is_refused(void) {
     WRONG(epochs, -1, "epochs");
     WRONG(patience, -1, "patience");
     WRONG(eval_every, 0, "eval-every");
+    WRONG(recompute, 4, "a segment of 4 layers is longer than the network of 3");
+    WRONG(recompute, -4, "recompute -4");
     bad = o;
     bad.init = "nowhere.safetensors";
     FAILS(DATA, fathom_train(&model, device, data, &bad), "nowhere.safetensors");

@@ -13,6 +13,7 @@ struct sample {
     double rate, lambda;
     bool fast;
     int model, shape;
+    int64_t level;
     const char *name, *out, *data;
 };
 
@@ -23,6 +24,7 @@ static const struct opt_row rows[] = {
     OPT_REAL(S, lambda, "lambda", 0, "X", "auto", 0, INFINITY, "auto", "a weight"),
     OPT_FLAG(S, fast, "fast", 'f', "be fast"),
     OPT_CHOICE(S, model, "model", 0, "gcn|gat|sgc", "gat", "which model"),
+    OPT_COUNTED(S, level, "level", 0, "all|none|some[:N]", "all|none|some", "none", 20, "how much"),
     OPT_TEXT(S, name, "name", 0, "NAME", NULL, "a name"),
     OPT_PATH(S, out, "out", 'o', "FILE", OPT_REQUIRED, "where to write"),
     OPT_OPERAND(S, data, "DATA", OPT_REQUIRED, "what to read"),
@@ -93,6 +95,27 @@ static void all_spellings_mean_the_same(void) {
         TEST_ASSERT_EQUAL_STRING("f", got.out);
         TEST_ASSERT_EQUAL_STRING("x", got.data);
         TEST_ASSERT_EQUAL_INT64(2, got.common.threads);
+    }
+}
+
+static void a_word_may_have_a_number(void) {
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, parse("x -o y"));
+    TEST_ASSERT_EQUAL_INT64(-1, got.level);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, parse("x -o y --level all"));
+    TEST_ASSERT_EQUAL_INT64(0, got.level);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, parse("x -o y --level=some"));
+    TEST_ASSERT_EQUAL_INT64(-2, got.level);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, parse("x -o y --level some:20"));
+    TEST_ASSERT_EQUAL_INT64(20, got.level);
+    static const char *const bad[] = {"some:0",   "some:21",  "some:", "some:x",  "some:-1",
+                                      "some:1.5", "some:1e1", "all:2", "some:+2", "nothing",
+                                      "so",       "somewhat", ":3",    "3",       "some:99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char line[80], message[160];
+        snprintf(line, sizeof line, "x -o y --level=%s", bad[i]);
+        snprintf(message, sizeof message, "--level '%s': give one of all|none|some, or some:N with N from 1 to 20",
+                 bad[i]);
+        refuses(line, message);
     }
 }
 
@@ -207,6 +230,7 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(defaults_fill_the_struct);
     RUN_TEST(all_spellings_mean_the_same);
+    RUN_TEST(a_word_may_have_a_number);
     RUN_TEST(given_reports_what_the_user_wrote);
     RUN_TEST(words_after_two_dashes_are_operands);
     RUN_TEST(help_needs_nothing_else);

@@ -97,6 +97,8 @@ static void ids_cover_every_setting(void) {
             TEST_ASSERT_TRUE_MESSAGE(strcmp(id[i], id[j]) != 0, settings[j][0]);
     first_id(same, plain, "plain", "title", "the title affects no result");
     TEST_ASSERT_EQUAL_STRING(id[COUNT], same);
+    first_id(same, plain, "plain", "recompute", "segments:2"); /* nor does this */
+    TEST_ASSERT_EQUAL_STRING(id[COUNT], same);
 }
 
 /* Paths of 1200 characters that differ in the last one. */

@@ -76,8 +76,14 @@ _Static_assert((int)FATHOM_PRESET_AUTHORS == TRAIN_AUTHORS && (int)FATHOM_PRESET
                    (int)FATHOM_PRESET_PYG == TRAIN_PYG,
                "fathom_preset is train_preset");
 
+_Static_assert((int)FATHOM_RECOMPUTE_AUTO == NN_RECOMPUTE_AUTO && (int)FATHOM_RECOMPUTE_NONE == NN_RECOMPUTE_NONE &&
+                   (int)FATHOM_RECOMPUTE_NORM == NN_RECOMPUTE_NORM &&
+                   (int)FATHOM_RECOMPUTE_SEGMENTS == NN_RECOMPUTE_SEGMENTS,
+               "fathom_recompute is that of nn.h");
+
 #define COPY_INT(to, from) to = from;
 #define COPY_REAL(to, from) to = from;
+#define COPY_COUNTED(to, from) to = from;
 #define COPY_CHOICE(to, from) memcpy(&(to), &(from), sizeof(to)); /* an enum and an int32_t */
 _Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4,
                "copied as int32_t");

@@ -63,6 +63,7 @@ fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, 
     CHECK(plan);
     TRY(api_train_config(&config, options, data));
     nn_shape shape = nn_shape_of(data->set);
+    TRY(nn_recompute_choose(&config.net, &shape, be_device_info(device->dev)));
     TRY(nn_plan_bytes(&bytes, &config.net, &shape));
     fathom_plan full = {.parameters = bytes.parameters,
                         .total = bytes.total,
@@ -70,7 +71,9 @@ fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, 
                         .features = bytes.part[NN_MEM_FEATURES],
                         .weights = bytes.part[NN_MEM_PARAMETERS],
                         .activations = bytes.part[NN_MEM_ACTIVATIONS],
-                        .scratch = bytes.part[NN_MEM_SCRATCH]};
+                        .scratch = bytes.part[NN_MEM_SCRATCH],
+                        .recompute = bytes.recompute,
+                        .relative_time = bytes.time};
     api_give(plan, &full, sizeof full);
     return nn_plan_check(&bytes, &config.net, &shape, be_device_info(device->dev));
 }

@@ -14,6 +14,8 @@
     OPT_REAL(struct train_options, settings.name, option, letter, argument, text, low, high, words, help),
 #define ROW_CHOICE(name, option, letter, argument, text, low, high, words, help) \
     OPT_CHOICE(struct train_options, settings.name, option, letter, words, text, help),
+#define ROW_COUNTED(name, option, letter, argument, text, low, high, words, help) \
+    OPT_COUNTED(struct train_options, settings.name, option, letter, argument, words, text, high, help),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, help, sweep_help) \
     ROW_##kind(name, option, letter, argument, SETTING_TEXT_##fallback, low, high, words, help)
 
@@ -144,11 +146,46 @@ static void print_profile(const train_result *r) {
     print_table(cells, (size_t)lines, COLUMNS, 0, 0xe);
 }
 
+/* A plan for each level of recomputation, whether it fits or not. */
+typedef struct level_plans {
+    fathom_plan list[3]; /* none, norm, segments */
+    int count;
+} level_plans;
+
+static fathom_status plan_levels(level_plans *plans, const fathom_train_options *options, const fathom_data *data,
+                                 const fathom_device *device) {
+    fathom_train_options o = *options;
+    plans->count = 0;
+    for (o.recompute = FATHOM_RECOMPUTE_NONE; o.recompute >= FATHOM_RECOMPUTE_SEGMENTS; o.recompute--) {
+        fathom_plan *plan = &plans->list[plans->count];
+        *plan = (fathom_plan){.size = sizeof *plan};
+        fathom_status status = fathom_train_plan(plan, device, data, &o);
+        if (plan->total == 0)
+            return status;
+        bool same = plans->count > 0 && plan->recompute == plan[-1].recompute; /* norm, where there is no norm */
+        plans->count += !same;
+    }
+    return FATHOM_OK;
+}
+
+static void print_levels(const level_plans *plans, const fathom_plan *used) {
+    for (int i = 0; i < plans->count; i++) {
+        const fathom_plan *p = &plans->list[i];
+        char level[NN_RECOMPUTE_TEXT], title[64], time[64] = "";
+        nn_recompute_text(level, p->recompute);
+        snprintf(title, sizeof title, "with recompute %s", level);
+        if (p->relative_time > 1)
+            snprintf(time, sizeof time, ", an epoch takes about %.2f times as long", p->relative_time);
+        printf("%-26s %10s%s%s\n", title, bytes_text((uint64_t)p->total), time,
+               p->recompute == used->recompute ? " (this run)" : "");
+    }
+}
+
 static fathom_status dry_run_json(const train_config *c, const fathom_data *data, const fathom_device *device,
-                                  const fathom_plan *plan, fathom_status status) {
+                                  const fathom_plan *plan, const level_plans *levels, fathom_status status) {
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
-    train_json_plan(doc, c, data->set, be_device_info(device->dev), plan);
+    train_json_plan(doc, c, data->set, be_device_info(device->dev), plan, levels->list, levels->count);
     if (status != FATHOM_OK)
         add_json_error(doc, status);
     fathom_status printed = print_json(doc);
@@ -162,14 +199,16 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     fathom_plan plan = {.size = sizeof plan};
     fathom_device_info info = {.size = sizeof info};
     int64_t part[NN_MEM_COUNT];
+    level_plans levels;
     TRY(fathom_device_describe(device, &info));
     TRY(api_train_config(&c, options, data));
     c.threads = device->threads;
+    TRY(plan_levels(&levels, options, data, device));
     fathom_status status = fathom_train_plan(&plan, device, data, options);
     if (plan.total == 0)
         return status;
     if (json)
-        return dry_run_json(&c, data, device, &plan, status);
+        return dry_run_json(&c, data, device, &plan, &levels, status);
     train_plan_parts(part, &plan);
     TRY(log_data(data));
     TRY(log_network(options, data, device));
@@ -180,6 +219,7 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
         printf("%-26s %10s\n", nn_memory_name((nn_memory)i), bytes_text((uint64_t)part[i]));
     printf("%-26s %10s of %s on %s\n", "memory in all", bytes_text((uint64_t)plan.total),
            bytes_text((uint64_t)info.memory_bytes), info.selector);
+    print_levels(&levels, &plan);
     return status;
 }
 
@@ -222,6 +262,8 @@ static void note_idle_options(const struct train_options *o, const fathom_device
     } options[] = {
         SETTINGS_OPTIONS(X){"hidden", &s->hidden, no_hidden,
                             s->layers == 1 ? "there is no hidden layer" : "--model sgc has no hidden layer"},
+        {"recompute", &s->recompute, s->recompute == FATHOM_RECOMPUTE_NORM && s->norm == FATHOM_NORM_NONE,
+         "there is no norm"},
         {"checkpoint-every", &s->checkpoint_every, !s->out, "nothing is saved without --out"},
         {"fallback", &o->fallback, be_device_info(device->dev)->opencl_index < 0, "the run is on the CPU"},
     };

@@ -7,6 +7,7 @@
 
 #include "core/file.h"
 #include "core/mem.h"
+#include "core/text.h"
 #include "train/run_dir.h"
 
 #define RECORD_MAX 16000000
@@ -39,6 +40,10 @@ static fathom_status take(struct train_options *o, const struct opt_row *row, co
                 return FATHOM_OK;
             }
         break;
+    case OPT_IS_COUNTED:
+        if (!cJSON_IsString(item))
+            break;
+        return text_read_counted(member, key, row->choices, (int64_t)row->high, item->valuestring);
     case OPT_IS_TEXT:
     case OPT_IS_PATH:
         if (!cJSON_IsString(item))

@@ -97,6 +97,40 @@ bool text_read_number(double *value, const char *text) {
     return strchr("+-.0123456789", text[0]) && end != text && *end == '\0' && isfinite(*value);
 }
 
+/* The i-th of the words, and its length; past the end the last one. */
+static const char *word_at(const char *words, int64_t i, int *length) {
+    for (const char *next; i > 0 && (next = strchr(words, '|')); i--)
+        words = next + 1;
+    *length = (int)strcspn(words, "|");
+    return words;
+}
+
+fathom_status text_read_counted(int64_t *value, const char *what, const char *words, int64_t most, const char *text) {
+    int length = 0;
+    double number = 0;
+    const char *word = words;
+    for (int64_t i = 0; word[length] || i == 0; i++) {
+        word = word_at(words, i, &length);
+        *value = -i;
+        if (strncmp(word, text, (size_t)length) == 0 && text[length] == '\0')
+            return FATHOM_OK;
+    }
+    bool counted = strncmp(word, text, (size_t)length) == 0 && text[length] == ':';
+    const char *digits = counted ? text + length + 1 : "";
+    if (digits[strspn(digits, "0123456789")] || !text_read_number(&number, digits) || number < 1 ||
+        number > (double)most)
+        return fail(FATHOM_USAGE, "%s '%.80s': give one of %s, or %s:N with N from 1 to %lld", what, text, words, word,
+                    (long long)most);
+    *value = (int64_t)number;
+    return FATHOM_OK;
+}
+
+void text_write_counted(char *out, size_t capacity, const char *words, int64_t value) {
+    int length;
+    const char *word = word_at(words, value > 0 ? INT64_MAX : -value, &length);
+    snprintf(out, capacity, value > 0 ? "%.*s:%lld" : "%.*s%.0lld", length, word, (long long)(value > 0 ? value : 0));
+}
+
 void text_add_real(text_buf *out, const char *before, double value) {
     char text[40];
     double back = 0;

@@ -1,6 +1,7 @@
 /* kinds.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
 #include <string.h>
 
+#include "core/text.h"
 #include "nn/layers.h"
 
 const nn_conv *const nn_convs[NN_CONV_COUNT] = {
@@ -58,6 +59,10 @@ bool nn_norm_find(nn_norm_kind *kind, const char *name) {
     return row >= 0;
 }
 
+void nn_recompute_text(char text[NN_RECOMPUTE_TEXT], int64_t recompute) {
+    text_write_counted(text, NN_RECOMPUTE_TEXT, NN_RECOMPUTE_CHOICES, recompute);
+}
+
 const char *nn_memory_name(nn_memory part) {
     static const char *const names[NN_MEM_COUNT] = {"graph", "features", "parameters", "activations", "scratch"};
     return names[part];
@@ -77,12 +82,25 @@ static fathom_status real(const char *what, double value, double low, double hig
                        high, value);
 }
 
+fathom_status nn_recompute_check(int64_t recompute, int64_t layers) {
+    if (recompute > layers)
+        return fail(FATHOM_USAGE,
+                    "a segment of %lld layers is longer than the network of %lld: give --recompute segments, which "
+                    "chooses a length, or segments:S with S up to %lld",
+                    (long long)recompute, (long long)layers, (long long)layers);
+    if (recompute < NN_RECOMPUTE_SEGMENTS)
+        return fail(FATHOM_USAGE, "recompute %lld is neither one of " NN_RECOMPUTE_CHOICES " nor a number of layers",
+                    (long long)recompute);
+    return FATHOM_OK;
+}
+
 fathom_status nn_config_check(const nn_config *config) {
     if ((unsigned)config->model >= NN_CONV_COUNT || (unsigned)config->norm >= NN_NORM_COUNT)
         return fail(FATHOM_USAGE, "there is no such model or norm");
     TRY(count("layers", config->layers, NN_LAYERS_MAX));
     TRY(count("hidden", config->hidden, NN_HIDDEN_MAX));
     TRY(count("groups", config->groups, NN_GROUPS_MAX));
+    TRY(nn_recompute_check(config->recompute, config->layers));
     TRY(real("lambda", config->lambda, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, false));
     TRY(real("dropout", config->dropout, 0, 1, true));
     TRY(real("momentum", config->momentum, 0, 1, false));

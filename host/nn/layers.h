@@ -6,7 +6,11 @@
  *
  * conv_NAME.c and norm_NAME.c each define a table of functions (nn_conv, nn_norm), the state of one layer (parameters,
  * gradients, activations that forward saves for backward) and the state all layers share (scratch, activations of
- * evaluation). model.c allocates both, zeroed, and hands them over in nn_layer. */
+ * evaluation). model.c allocates both, zeroed, and hands them over in nn_layer.
+ *
+ * With recomputation (nn.h) forward runs again for some layers before their backward (pass->again): it writes the same
+ * bits, takes no statistics and moves no running estimate. What `plan` adds may then share memory with other layers;
+ * statistics (nn_plan_stats) never do. */
 #ifndef NN_LAYERS_H
 #define NN_LAYERS_H
 
@@ -60,7 +64,8 @@ typedef struct nn_norm {
     void (*declare)(const nn_layer *l, nn_params *params); /* may be NULL, like the next two */
     void (*plan)(const nn_layer *l, nn_plan *plan);
     void (*plan_shared)(const nn_layer *first, nn_plan *plan, int64_t widest);
-    fathom_status (*forward)(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act); /* h = act(norm(z)) */
+    /* h = act(norm(z)) */
+    fathom_status (*forward)(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act);
     /* grad: from dL/d(norm(z)) to dL/dz, in place. With fuses_relu and act: from dL/dh, h = act(norm(z)). */
     fathom_status (*backward)(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act);
     be_mat (*assignment)(const nn_layer *l, bool training); /* n x G of the last forward; NULL: no groups */
@@ -91,12 +96,15 @@ struct nn_model {
 
     nn_params params;
     be_mat weights, grads, moment1, moment2, best; /* 1 x total or 1 x trained */
+    be_mat before; /* with recomputation, 1 x trained: the weights before the last step (nn_first_nonfinite_layer) */
 
     nn_layer *convs, *norms; /* K each */
     void *conv_states, *conv_shared, *norm_states, *norm_shared;
     /* Z_k and H_k of training (n x out), and at K those of every layer in evaluation (n x widest): after a failed epoch
      * the training values are still there to be examined. */
-    be_mat *z, *h; /* K + 1 */
+    be_mat *z, *h;       /* K + 1 */
+    int64_t *pieces;     /* K + 1: where those of layer k begin in the plan */
+    bool is_overwritten; /* with recomputation: activations of the last training pass, by an evaluation or backward */
 
     nn_workspace ws;
     be_mat stats; /* 1 x 4: nn_epoch_stats */
@@ -104,6 +112,10 @@ struct nn_model {
 };
 
 int64_t nn_widest(const nn_model *m); /* columns of the widest Z_k or of the logits */
+/* Expected time of an epoch of this many layers relative to recompute none (plan_check.c). */
+double nn_recompute_time(int64_t level, int64_t layers);
+/* Is H_k, rather than computed again, in memory until its backward? */
+bool nn_keeps_h(const nn_model *m, int64_t k);
 /* Adds the bytes of nn_input_make to the plan (input.c). */
 void nn_input_bytes(nn_bytes *bytes, const nn_shape *shape, bool transpose);
 
@@ -117,6 +129,8 @@ void nn_grad_from_tmp(nn_workspace *ws, int64_t cols);
 
 /* Mask number `number` of this pass; rate 0 in evaluation. */
 be_drop nn_dropout(const nn_config *config, const nn_pass *pass, int64_t number);
+/* Does this forward compute the statistics of a norm over the nodes? */
+bool nn_takes_stats(const nn_pass *pass);
 /* Neither ReLU nor dropout; ReLU alone. */
 be_act nn_act(bool relu);
 

@@ -27,6 +27,8 @@ be_drop nn_dropout(const nn_config *config, const nn_pass *pass, int64_t number)
                         (uint32_t)number);
 }
 
+bool nn_takes_stats(const nn_pass *pass) { return pass->training && !pass->again; }
+
 be_act nn_act(bool relu) { return (be_act){.relu = relu, .drop = be_drop_make(0.0f, 0, 0, 0, 0)}; }
 
 /* What follows the norm of layer k: ReLU, and the dropout on the input of layer k + 1. */
@@ -50,22 +52,51 @@ static be_mat last_h(const nn_model *m, bool training) {
     return nn_resize(m->h[training ? layers - 1 : layers], m->shape.nodes, m->convs[layers - 1].out);
 }
 
+/* Layer k alone, everywhere: *h is H_{k-1} before, absent for k = 0, and H_k after. */
+static fathom_status forward_layer(nn_model *m, const nn_pass *pass, int64_t k, be_mat *h) {
+    int64_t at = pass->training ? k : m->config.layers, width = m->convs[k].out;
+    be_mat z = nn_resize(m->z[at], m->shape.nodes, width);
+    bool has_z = pass->again && m->bytes.recompute == NN_RECOMPUTE_NORM;
+    /* Z = conv(H) */
+    if (!has_z)
+        TRY(m->conv->forward(&m->convs[k], pass, *h, &z));
+    m->z[at] = z; /* swapped, when Z and H would be one matrix */
+    if (!m->norm->keeps_input)
+        m->h[at] = z;
+    /* H = act(norm(Z)) */
+    *h = nn_resize(m->h[at], m->shape.nodes, width);
+    return m->norm->forward(&m->norms[k], pass, *h, z, act_after(m, pass, k));
+}
+
 fathom_status nn_forward(nn_model *m, const nn_pass *pass) {
-    int64_t n = m->shape.nodes, layers = m->config.layers;
+    int64_t layers = m->config.layers;
     be_mat h = {0};
-    for (int64_t k = 0; k < layers; k++) {
-        int64_t at = pass->training ? k : layers, width = m->convs[k].out;
-        be_mat z = nn_resize(m->z[at], n, width);
-        /* Z = conv(H) */
-        TRY(m->conv->forward(&m->convs[k], pass, h, &z));
-        m->z[at] = z; /* swapped, when Z and H would be one matrix */
-        if (!m->norm->keeps_input)
-            m->h[at] = z;
-        /* H = act(norm(Z)) */
-        h = nn_resize(m->h[at], n, width);
-        TRY(m->norm->forward(&m->norms[k], pass->training, h, z, act_after(m, pass, k)));
-    }
+    m->is_overwritten = !pass->training;
+    for (int64_t k = 0; k < layers; k++)
+        TRY(forward_layer(m, pass, k, &h));
     return m->conv->forward_output ? m->conv->forward_output(&m->convs[layers - 1], pass, h) : FATHOM_OK;
+}
+
+/* ---- recomputation ---- */
+
+bool nn_keeps_h(const nn_model *m, int64_t k) {
+    int64_t segment = m->bytes.recompute;
+    return segment == NN_RECOMPUTE_NONE || (segment > 0 && (k + 1) % segment == 0);
+}
+
+/* Before the backward of layer k: computes what it reads of the forward pass and is no longer in memory. */
+static fathom_status recompute(nn_model *m, const nn_pass *pass, int64_t k) {
+    int64_t level = m->bytes.recompute, last = m->config.layers - 1, first = k + 1, end = k;
+    nn_pass again = *pass;
+    again.again = true;
+    if (level == NN_RECOMPUTE_NORM && k < last && k > 0)
+        first = end = k - 1; /* H_k is there: it was H_{k-1} of the layer before */
+    else if (level > 0 && k < last && nn_keeps_h(m, k))
+        first = k + 1 - level;
+    be_mat h = first > 0 ? m->h[first - 1] : (be_mat){0};
+    for (int64_t j = first; j <= end; j++)
+        TRY(forward_layer(m, &again, j, &h));
+    return FATHOM_OK;
 }
 
 be_mat nn_logits(const nn_model *m, const nn_pass *pass) {
@@ -87,11 +118,15 @@ fathom_status nn_loss(nn_model *m) {
 
 fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
     int64_t last = m->config.layers - 1;
+    if (m->bytes.recompute != NN_RECOMPUTE_NONE && m->is_overwritten)
+        return fail(FATHOM_FAILURE, "the backward pass does not follow its forward pass");
+    m->is_overwritten = true;
     /* dL/dW = 0 */
     TRY(be_fill(m->dev, &(be_fill_args){.y = m->grads}));
     if (m->conv->backward_output)
         TRY(m->conv->backward_output(&m->convs[last], m->h[last]));
     for (int64_t k = last; k >= 0; k--) {
+        TRY(recompute(m, pass, k));
         be_act act = act_after(m, pass, k);
         bool fused = m->norm->fuses_relu && act.relu;
         be_mat grad = m->ws.grad;
@@ -109,6 +144,8 @@ fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
 
 fathom_status nn_step(nn_model *m, double lr, double decay, int64_t step) {
     be_mat w = be_vector(m->weights.buf, m->weights.off, m->params.trained);
+    if (m->before.buf)
+        TRY(be_copy(m->dev, &(be_copy_args){.y = m->before, .x = w}));
     /* g = dL/dW + decay W; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; W -= lr m' / (sqrt(v') + eps) */
     return be_adam(m->dev, &(be_adam_args){.w = w,
                                            .m = m->moment1,
@@ -171,12 +208,25 @@ static bool all_finite(const float *values, int64_t count) {
     return true;
 }
 
-fathom_status nn_first_nonfinite_layer(int64_t *layer, const nn_model *m) {
+/* The weights of the pass before its step. */
+static fathom_status undo_step(nn_model *m) {
+    be_mat w = be_vector(m->weights.buf, m->weights.off, m->params.trained);
+    return be_copy(m->dev, &(be_copy_args){.y = w, .x = m->before});
+}
+
+fathom_status nn_first_nonfinite_layer(int64_t *layer, nn_model *m, const nn_pass *pass) {
+    const nn_pass again = {.training = true, .again = true, .seed = pass->seed, .epoch = pass->epoch};
+    bool recomputes = m->bytes.recompute != NN_RECOMPUTE_NONE;
     float *values = NULL;
+    be_mat h = {0};
     fathom_status status;
     *layer = 0;
+    if (recomputes)
+        TRY(undo_step(m));
     TRY_OUT(mem_new(&values, m->shape.nodes, nn_widest(m), sizeof *values, "a layer's values"));
     for (int64_t k = 0; k < m->config.layers && *layer == 0; k++) {
+        if (recomputes)
+            TRY_OUT(forward_layer(m, &again, k, &h));
         const be_mat parts[] = {m->z[k], m->h[k]};
         for (int i = 0; i < 2; i++) {
             TRY_OUT(be_download(m->dev, values, parts[i].buf, be_floats(parts[i].off),

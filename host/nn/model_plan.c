@@ -43,16 +43,53 @@ static fathom_status declare_params(nn_model *m) {
     if (m->conv->declare_output)
         m->conv->declare_output(&m->convs[layers - 1], &m->params);
     nn_params_layout(&m->params);
-    m->bytes.parameters = m->params.trained_values;
     return m->params.status;
 }
 
 /* ---- memory ---- */
 
-static void plan_outputs(nn_model *m, int64_t k, int64_t width) {
-    nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->z[k], m->shape.nodes, width);
-    if (m->norm->keeps_input)
-        nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->h[k], m->shape.nodes, width);
+/* Does H_k follow from Z_k, without H_{k-1}? Else there is nothing that recompute norm saves. */
+static bool remakes_h(const nn_model *m) { return m->norm->keeps_input; }
+
+/* With recomputation, layers k and k + S of segments of S layers use the same memory, except for H at the end of a
+ * segment and statistics; at the level `norm` the outputs of the norms of layers k and k + 2 do. */
+static void plan_layer(nn_model *m, int64_t k) {
+    nn_plan *plan = &m->plan;
+    int64_t level = m->bytes.recompute, period = level > 0 ? level : 2;
+    bool keeps_z = level == NN_RECOMPUTE_NORM, in_place = !m->norm->keeps_input;
+    m->pieces[k] = plan->count;
+    if (level != NN_RECOMPUTE_NONE && k >= period)
+        nn_plan_share(plan, m->pieces[k % period], m->pieces[k % period + 1]);
+    plan->alone = keeps_z || (in_place && nn_keeps_h(m, k));
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->z[k], m->shape.nodes, m->convs[k].out);
+    plan->alone = nn_keeps_h(m, k);
+    if (!in_place)
+        nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->h[k], m->shape.nodes, m->convs[k].out);
+    plan->alone = keeps_z;
+    if (m->conv->plan)
+        m->conv->plan(&m->convs[k], plan);
+    plan->alone = false;
+    if (m->norm->plan)
+        m->norm->plan(&m->norms[k], plan);
+    nn_plan_share(plan, 0, 0);
+}
+
+/* Z and H of evaluation. With recomputation they use the memory of the first layers: of Z and H, or at the level `norm`
+ * of two H; not in place, where a layer may swap Z with the workspace. */
+static void plan_evaluation(nn_model *m, int64_t wide) {
+    nn_plan *plan = &m->plan;
+    int64_t level = m->bytes.recompute, layers = m->config.layers, n = m->shape.nodes;
+    bool in_place = !m->norm->keeps_input, shares = level != NN_RECOMPUTE_NONE && !in_place;
+    bool two_h = level == NN_RECOMPUTE_NORM;
+    if (shares)
+        nn_plan_share(plan, m->pieces[0] + two_h, m->pieces[0] + two_h + 1);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->z[layers], n, wide);
+    nn_plan_share(plan, 0, 0);
+    if (shares && layers > two_h)
+        nn_plan_share(plan, m->pieces[two_h] + 1, m->pieces[two_h] + 2);
+    if (!in_place)
+        nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->h[layers], n, wide);
+    nn_plan_share(plan, 0, 0);
 }
 
 static void plan_all(nn_model *m) {
@@ -63,6 +100,8 @@ static void plan_all(nn_model *m) {
     nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->moment1, 1, m->params.trained);
     nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->moment2, 1, m->params.trained);
     nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->best, 1, m->params.total);
+    if (m->bytes.recompute != NN_RECOMPUTE_NONE)
+        nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->before, 1, m->params.trained);
     nn_plan_mat(plan, NN_MEM_SCRATCH, &m->stats, 1, 4);
     nn_plan_ints(plan, NN_MEM_SCRATCH, &m->pred, n);
     nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.grad_buf, n, wide);
@@ -72,14 +111,42 @@ static void plan_all(nn_model *m) {
         m->conv->plan_shared(&m->convs[0], plan, wide);
     if (m->norm->plan_shared)
         m->norm->plan_shared(&m->norms[0], plan, wide);
-    for (int64_t k = 0; k < layers; k++) {
-        plan_outputs(m, k, m->convs[k].out);
-        if (m->conv->plan)
-            m->conv->plan(&m->convs[k], plan);
-        if (m->norm->plan)
-            m->norm->plan(&m->norms[k], plan);
+    for (int64_t k = 0; k < layers; k++)
+        plan_layer(m, k);
+    plan_evaluation(m, wide);
+}
+
+/* Plans all memory at a level of recomputation, in place of an earlier plan. */
+static fathom_status plan_level(nn_model *m, int64_t level) {
+    if (level == NN_RECOMPUTE_NORM && !remakes_h(m))
+        level = NN_RECOMPUTE_NONE;
+    m->bytes = (nn_bytes){.parameters = m->params.trained_values, .recompute = level};
+    nn_plan_free(&m->plan, NULL);
+    plan_all(m);
+    TRY(nn_plan_sum(&m->bytes, &m->plan));
+    nn_input_bytes(&m->bytes, &m->shape, m->conv->needs_transpose);
+    m->bytes.time = nn_recompute_time(level, m->config.layers);
+    return FATHOM_OK;
+}
+
+/* S segments of S layers, or fewer layers in more segments, since a layer has more memory than H alone. */
+static fathom_status plan_segments(nn_model *m) {
+    int64_t best = 1, least = INT64_MAX;
+    for (int64_t length = 1; length <= m->config.layers && (length - 1) * (length - 1) < m->config.layers; length++) {
+        TRY(plan_level(m, length));
+        if (m->bytes.total < least) {
+            least = m->bytes.total;
+            best = length;
+        }
     }
-    plan_outputs(m, layers, wide);
+    return plan_level(m, best);
+}
+
+static fathom_status plan_memory(nn_model *m) {
+    int64_t level = m->config.recompute;
+    if (level == NN_RECOMPUTE_SEGMENTS)
+        return plan_segments(m);
+    return plan_level(m, level == NN_RECOMPUTE_AUTO ? NN_RECOMPUTE_NONE : level);
 }
 
 fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_shape *shape) {
@@ -95,9 +162,8 @@ fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_
     TRY_OUT(mem_new(&m->z, config->layers + 1, 1, sizeof *m->z, "layers"));
     TRY_OUT(mem_new(&m->h, config->layers + 1, 1, sizeof *m->h, "layers"));
     TRY_OUT(declare_params(m));
-    plan_all(m);
-    TRY_OUT(nn_plan_sum(&m->bytes, &m->plan));
-    nn_input_bytes(&m->bytes, shape, m->conv->needs_transpose);
+    TRY_OUT(mem_new(&m->pieces, config->layers + 1, 1, sizeof *m->pieces, "layers"));
+    TRY_OUT(plan_memory(m));
 out:
     if (status != FATHOM_OK)
         nn_model_free(m);
@@ -114,45 +180,6 @@ fathom_status nn_plan_bytes(nn_bytes *bytes, const nn_config *config, const nn_s
     return FATHOM_OK;
 }
 
-/* The largest depth below config->layers that fits into `memory` bytes; 0: none. */
-static fathom_status depth_that_fits(int64_t *depth, const nn_config *config, const nn_shape *shape, int64_t memory) {
-    int64_t low = 0, high = config->layers; /* the depth `low` fits, `high` does not */
-    while (high - low > 1) {
-        nn_config tried = *config;
-        nn_bytes need;
-        tried.layers = low + (high - low) / 2;
-        TRY(nn_plan_bytes(&need, &tried, shape));
-        if (need.total <= memory)
-            low = tried.layers;
-        else
-            high = tried.layers;
-    }
-    *depth = low;
-    return FATHOM_OK;
-}
-
-fathom_status nn_plan_check(const nn_bytes *bytes, const nn_config *config, const nn_shape *shape,
-                            const be_info *info) {
-    int64_t piece = info->max_alloc_bytes, depth;
-    if (piece > 0 && bytes->largest > piece)
-        return fail(FATHOM_MEMORY,
-                    "one matrix needs %lld bytes in one piece, %s gives at most %lld: take a smaller "
-                    "--hidden, or another device",
-                    (long long)bytes->largest, info->name, (long long)piece);
-    if (info->memory_bytes <= 0 || bytes->total <= info->memory_bytes)
-        return FATHOM_OK;
-    TRY(depth_that_fits(&depth, config, shape, info->memory_bytes));
-    if (depth == 0)
-        return fail(FATHOM_MEMORY,
-                    "%lld bytes are needed and %s has %lld: not even one layer fits; take a smaller "
-                    "--hidden, or another device",
-                    (long long)bytes->total, info->name, (long long)info->memory_bytes);
-    return fail(FATHOM_MEMORY,
-                "%lld bytes are needed and %s has %lld: %lld layers would fit, or take a smaller "
-                "--hidden, or another device",
-                (long long)bytes->total, info->name, (long long)info->memory_bytes, (long long)depth);
-}
-
 /* ---- on a device ---- */
 
 static void set_device(nn_model *m, const nn_input *input) {
@@ -166,11 +193,14 @@ static void set_device(nn_model *m, const nn_input *input) {
 
 fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_input *input) {
     nn_model *m = NULL;
+    nn_config chosen = *config;
     fathom_status status;
     *model = NULL;
-    TRY(nn_model_plan(&m, config, &input->shape));
+    TRY(nn_recompute_choose(&chosen, &input->shape, be_device_info(input->dev)));
+    TRY(nn_model_plan(&m, &chosen, &input->shape));
+    m->config.recompute = config->recompute;
     set_device(m, input);
-    TRY_OUT(nn_plan_check(&m->bytes, config, &m->shape, be_device_info(m->dev)));
+    TRY_OUT(nn_plan_check(&m->bytes, &chosen, &m->shape, be_device_info(m->dev)));
     TRY_OUT(nn_plan_alloc(&m->plan, m->dev));
     nn_params_bind(&m->params, m->weights, m->grads);
     for (int64_t k = 0; k <= config->layers && !m->norm->keeps_input; k++)
@@ -196,5 +226,6 @@ void nn_model_free(nn_model *m) {
     mem_free(m->norm_shared);
     mem_free(m->z);
     mem_free(m->h);
+    mem_free(m->pieces);
     mem_free(m);
 }

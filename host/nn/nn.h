@@ -53,10 +53,21 @@ const char *nn_conv_title(nn_conv_kind kind);
 bool nn_conv_find(nn_conv_kind *kind, const char *name);
 bool nn_norm_find(nn_norm_kind *kind, const char *name);
 
+/* What of a training pass stays in memory until its backward pass; what does not is computed again, to the same bits.
+ *   none      all of it
+ *   norm      Z_k of every layer, but neither H_k nor the assignment to groups
+ *   segments  H_k at the end of every segment of S layers: the forward of a segment runs again before its backward
+ * As int64_t: one of these, or S > 0. AUTO: the first of them that fits the device. SEGMENTS: the S of the fewest
+ * bytes.
+ */
+#define NN_RECOMPUTE_CHOICES "auto|none|norm|segments"
+enum { NN_RECOMPUTE_AUTO = 0, NN_RECOMPUTE_NONE = -1, NN_RECOMPUTE_NORM = -2, NN_RECOMPUTE_SEGMENTS = -3 };
+
 typedef struct nn_config {
     nn_conv_kind model;
     nn_norm_kind norm;
     int64_t layers, hidden, groups;
+    int64_t recompute;   /* NN_RECOMPUTE_... or the layers of a segment */
     double lambda;       /* group norm: out = H + lambda * ... */
     double dropout;      /* rate, [0, 1) */
     double momentum;     /* of running estimates: new = (1 - momentum) old + momentum now */
@@ -71,6 +82,8 @@ typedef struct nn_config {
 #define NN_ALPHA_MAX 1
 #define NN_THETA_MAX 1e3
 
+/* Fails with FATHOM_USAGE when a segment is longer than the network. */
+fathom_status nn_recompute_check(int64_t recompute, int64_t layers);
 /* Fails with FATHOM_USAGE and names the first value out of range. */
 fathom_status nn_config_check(const nn_config *config);
 
@@ -96,12 +109,19 @@ typedef enum nn_memory {
 typedef struct nn_bytes {
     int64_t part[NN_MEM_COUNT], total, largest; /* largest: of one matrix */
     int64_t parameters;                         /* trained values, not bytes */
+    int64_t recompute;                          /* as planned: NONE, NORM, or the layers of a segment */
+    double time;                                /* expected time of an epoch relative to recompute none */
 } nn_bytes;
 
 const char *nn_memory_name(nn_memory part);
 fathom_status nn_plan_bytes(nn_bytes *bytes, const nn_config *config, const nn_shape *shape);
-/* Fails with FATHOM_MEMORY when the plan exceeds the device; the message names the need and the depth that would fit.
- */
+#define NN_RECOMPUTE_TEXT 24
+/* "norm", "segments", "segments:8". */
+void nn_recompute_text(char text[NN_RECOMPUTE_TEXT], int64_t recompute);
+/* Replaces NN_RECOMPUTE_AUTO by what fits the device and takes the least time. */
+fathom_status nn_recompute_choose(nn_config *config, const nn_shape *shape, const be_info *info);
+/* Fails with FATHOM_MEMORY when the plan exceeds the device; the message names the need and the recomputation or the
+ * depth that would fit. */
 fathom_status nn_plan_check(const nn_bytes *bytes, const nn_config *config, const nn_shape *shape, const be_info *info);
 
 /* ---- graph, features, labels on a device ---- */
@@ -155,6 +175,7 @@ typedef struct nn_model nn_model;
 /* One pass through the layers; `epoch` counts from 1 and with `seed` decides every dropout mask. */
 typedef struct nn_pass {
     bool training;
+    bool again; /* recomputation of this pass in its backward */
     uint64_t seed;
     uint32_t epoch;
 } nn_pass;
@@ -208,7 +229,8 @@ const nn_param *nn_param_at(const nn_model *model, int64_t index);
 void nn_param_export(float *out, const nn_param *param, const float *block);
 void nn_param_import(float *block, const nn_param *param, const float *in);
 
-/* After a non-finite loss: the first layer (from 1) with a non-finite representation, 0: none. */
-fathom_status nn_first_nonfinite_layer(int64_t *layer, const nn_model *model);
+/* After a step of the pass with a non-finite loss: the first layer (from 1) with a non-finite representation, 0: none.
+ * With recomputation runs the forward pass again, with the weights before the step, which the model has afterwards. */
+fathom_status nn_first_nonfinite_layer(int64_t *layer, nn_model *model, const nn_pass *pass);
 
 #endif

@@ -43,11 +43,11 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
     nn_plan_sums(&s->sums, l, plan, widest);
 }
 
-static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act) {
     const layer *state = l->state;
     const nn_stats *stats = &state->saved;
     /* mu_j, var_j of the columns of Z; running = (1 - momentum) running + momentum now */
-    if (training)
+    if (nn_takes_stats(pass))
         TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = stats->mean,
                                                       .var = stats->var,
                                                       .rmean = state->rmean,
@@ -57,8 +57,8 @@ static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat 
     /* H = act(gamma (Z - mu) r + beta) */
     return be_batch_apply(l->dev, &(be_batch_apply_args){.y = h,
                                                          .x = z,
-                                                         .mean = training ? stats->mean : state->rmean,
-                                                         .var = training ? stats->var : state->rvar,
+                                                         .mean = pass->training ? stats->mean : state->rmean,
+                                                         .var = pass->training ? stats->var : state->rvar,
                                                          .gamma = state->gamma,
                                                          .beta = state->beta,
                                                          .eps = NN_EPS,

@@ -67,12 +67,13 @@ static be_mat assignment(const nn_layer *l, bool training) {
     return training ? ((const layer *)l->state)->assign : ((const shared *)l->shared)->eval_assign;
 }
 
-static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act) {
     const layer *state = l->state;
     const nn_stats *stats = &state->saved;
+    bool training = pass->training, takes_stats = nn_takes_stats(pass);
     be_mat assign = nn_resize(assignment(l, training), z.rows, l->config->groups);
     /* S = softmax(Z U' + c), then mu_gj, var_gj of S_vg Z_vj over v; running = (1 - momentum) running + momentum now */
-    if (training)
+    if (takes_stats)
         TRY(be_group_stats(l->dev, &(be_group_stats_args){.mean = stats->mean,
                                                           .var = stats->var,
                                                           .rmean = state->rmean,
@@ -82,12 +83,12 @@ static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat 
                                                           .u = state->u,
                                                           .c = state->c,
                                                           .momentum = (float)l->config->momentum}));
-    /* H = act(Z (1 + lambda S A) + lambda b); in evaluation S first */
+    /* H = act(Z (1 + lambda S A) + lambda b); where there were no statistics to take, S first */
     return be_group_apply(l->dev, &(be_group_apply_args){.y = h,
                                                          .h = z,
                                                          .s = assign,
-                                                         .u = training ? (be_mat){0} : state->u,
-                                                         .c = training ? (be_mat){0} : state->c,
+                                                         .u = takes_stats ? (be_mat){0} : state->u,
+                                                         .c = takes_stats ? (be_mat){0} : state->c,
                                                          .mean = training ? stats->mean : state->rmean,
                                                          .var = training ? stats->var : state->rvar,
                                                          .gamma = state->gamma,

@@ -1,8 +1,8 @@
 /* norm_none.c - no normalisation: H = act(Z), in place. */
 #include "nn/layers.h"
 
-static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
-    (void)training;
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act) {
+    (void)pass;
     if (!act.relu && act.drop.rate == 0.0f)
         return FATHOM_OK;
     /* H = act(Z) */

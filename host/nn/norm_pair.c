@@ -18,11 +18,12 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
     nn_plan_sums(&s->sums, l, plan, widest);
 }
 
-static fathom_status forward(const nn_layer *l, bool training, be_mat h, be_mat z, be_act act) {
-    const nn_stats *stats = training ? l->state : &((const shared *)l->shared)->eval;
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act) {
+    const nn_stats *stats = pass->training ? l->state : &((const shared *)l->shared)->eval;
     be_mat mean = nn_resize(stats->mean, 1, l->out), var = nn_resize(stats->var, 1, l->out);
     /* mu_j, var_j of the columns of Z */
-    TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = mean, .var = var, .x = z}));
+    if (!pass->again)
+        TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = mean, .var = var, .x = z}));
     /* H = act((Z - mu) (eps + sum_j var_j)^-1/2) */
     return be_pair_apply(
         l->dev, &(be_pair_apply_args){.y = h, .x = z, .mean = mean, .var = var, .eps = NN_PAIR_EPS, .act = act});

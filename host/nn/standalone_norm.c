@@ -292,6 +292,7 @@ static fathom_status check_same(const nn_standalone_norm *a, nn_array x, int64_t
 fathom_status nn_standalone_norm_forward(nn_standalone_norm *a, nn_array y, nn_array x, int64_t rows,
                                          const nn_norm_weights *weights, bool training) {
     call c = {.dev = a->layer.dev};
+    const nn_pass pass = {.training = training};
     be_mat in, out;
     fathom_status status;
     TRY(check_weights(a, weights, training));
@@ -302,7 +303,7 @@ fathom_status nn_standalone_norm_forward(nn_standalone_norm *a, nn_array y, nn_a
         a->trained_rows = 0;
     TRY_OUT(bind_weights(&c, a, weights));
     /* y = norm(x) */
-    TRY_OUT(a->kind->forward(&a->layer, training, out, in, nn_act(false)));
+    TRY_OUT(a->kind->forward(&a->layer, &pass, out, in, nn_act(false)));
     TRY_OUT(download_copies(&c, y));
     if (training) {
         a->trained_rows = rows;

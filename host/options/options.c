@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/suggest.h"
+#include "core/text.h"
 
 #define ROWS_MAX 64 /* the bits of common_options.given */
 
@@ -136,6 +137,8 @@ static fathom_status read_value(char *options, const struct opt_row *row, const 
         return read_real(member, row, value);
     case OPT_IS_CHOICE:
         return read_choice(member, row, value);
+    case OPT_IS_COUNTED:
+        return text_read_counted(member, title(row), row->choices, (int64_t)row->high, value);
     default:
         *(const char **)member = value;
         return FATHOM_OK;

@@ -9,8 +9,9 @@
  *     };
  *
  * The parser fills the command's own struct: int64_t for OPT_INT, double for OPT_REAL, bool for OPT_FLAG, an int with
- * the place in the list for OPT_CHOICE, const char * for the others (the macros check the member's type). A default is
- * the text a user would type; NULL means none (0, NULL, choice -1) and OPT_REQUIRED that the user must give it. */
+ * the place in the list for OPT_CHOICE, int64_t for OPT_COUNTED (a word, or the last one with a number: core/text.h),
+ * const char * for the others (the macros check the member's type). A default is the text a user would type; NULL means
+ * none (0, NULL, choice -1) and OPT_REQUIRED that the user must give it. */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
 
@@ -21,7 +22,7 @@
 
 #include "core/status.h"
 
-enum opt_kind { OPT_IS_FLAG, OPT_IS_INT, OPT_IS_REAL, OPT_IS_CHOICE, OPT_IS_TEXT, OPT_IS_PATH };
+enum opt_kind { OPT_IS_FLAG, OPT_IS_INT, OPT_IS_REAL, OPT_IS_CHOICE, OPT_IS_COUNTED, OPT_IS_TEXT, OPT_IS_PATH };
 
 struct opt_row {
     const char *name;     /* "layers" for --layers; NULL: an operand, taken in the order of the table */
@@ -48,6 +49,8 @@ extern const char OPT_REQUIRED[];
     { name, letter, argument, OPT_IS_REAL, fallback, help, OPT_AT(double, S, member), low, high, word }
 #define OPT_CHOICE(S, member, name, letter, choices, fallback, help) \
     { name, letter, choices, OPT_IS_CHOICE, fallback, help, OPT_AT(int, S, member), 0, 0, choices }
+#define OPT_COUNTED(S, member, name, letter, argument, choices, fallback, most, help) \
+    { name, letter, argument, OPT_IS_COUNTED, fallback, help, OPT_AT(int64_t, S, member), 1, most, choices }
 #define OPT_TEXT(S, member, name, letter, argument, fallback, help) \
     { name, letter, argument, OPT_IS_TEXT, fallback, help, OPT_AT(const char *, S, member), 0, 0, NULL }
 #define OPT_PATH(S, member, name, letter, argument, fallback, help) \

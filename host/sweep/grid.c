@@ -142,6 +142,8 @@ fathom_status grid_expand(grid_cell **cells, int64_t *count, const sweep_recipe 
     TRY(mem_new(cells, *count, 1, sizeof **cells, "cells of a sweep"));
     expand_all(*cells, recipe);
     fathom_status status = set_ids(*cells, *count, recipe);
+    for (int64_t i = 0; status == FATHOM_OK && i < *count; i++)
+        status = nn_recompute_check(recipe->settings.net.recompute, (*cells)[i].layers);
     if (status != FATHOM_OK) {
         mem_free(*cells);
         *cells = NULL;

@@ -21,16 +21,18 @@ static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)}
 /* A setting whose default is the preset's takes the word "preset". */
 #define KEYWORD_VALUE(number) NULL
 #define KEYWORD_PRESET "preset"
-#define KEY_INT(name, member, option, fallback, low, high) \
+#define KEY_INT(name, member, option, fallback, low, high, words) \
     {option, RECIPE_INT, AT(settings.member), low, high, true, KEYWORD_##fallback, NULL, 0},
-#define KEY_REAL(name, member, option, fallback, low, high) \
+#define KEY_REAL(name, member, option, fallback, low, high, words) \
     {option, RECIPE_REAL, AT(settings.member), low, high, false, KEYWORD_##fallback, NULL, 0},
-#define KEY_CHOICE(name, member, option, fallback, low, high) \
+#define KEY_COUNTED(name, member, option, fallback, low, high, words) \
+    {option, RECIPE_COUNTED, AT(settings.member), low, high, true, words, NULL, 0},
+#define KEY_CHOICE(name, member, option, fallback, low, high, words) \
     {option, RECIPE_CHOICE, AT(settings.member), low, high, false, NULL, CHOICES(name##_names)},
 #define KEY_LAYERS(id, name, ...) \
     {"layers." #name, RECIPE_NUMBERS, AT(layers[NN_##id]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
-    KEY_##kind(name, member, option, fallback, low, high)
+#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, ...) \
+    KEY_##kind(name, member, option, fallback, low, high, words)
 
 const recipe_key recipe_keys[RECIPE_KEY_COUNT] = {
     {"title", RECIPE_TEXT, AT(title), 0, 0, false, NULL, NULL, 0},
@@ -94,10 +96,12 @@ static bool is_keyword(const recipe_key *key, const char *value) {
     return key->keyword && strcmp(value, key->keyword) == 0;
 }
 
-/* RECIPE_INT, RECIPE_REAL, RECIPE_CHOICE */
+/* RECIPE_INT, RECIPE_REAL, RECIPE_COUNTED, RECIPE_CHOICE */
 static fathom_status read_scalar(void *member, const recipe_key *key, const char *value) {
     double number = key->type == RECIPE_REAL ? NAN : 0; /* unset */
     int index;
+    if (key->type == RECIPE_COUNTED)
+        return text_read_counted(member, key->name, key->keyword, (int64_t)key->high, value);
     if (key->type == RECIPE_CHOICE) {
         TRY(read_choice(&index, key->name, value, key->choices, key->choice_count));
         memcpy(member, &index, sizeof index); /* every enum of train_config has the size of int */

@@ -10,6 +10,7 @@ typedef enum recipe_type {
     RECIPE_INT,     /* int64_t */
     RECIPE_REAL,    /* double */
     RECIPE_CHOICE,  /* an enum, stored as int; the value is the position in `choices` */
+    RECIPE_COUNTED, /* int64_t: a word of `keyword`, or the last one with a number (core/text.h) */
     RECIPE_TEXT,    /* char *: the rest of the line */
     RECIPE_RUN      /* a model and a depth: embedding_model, embedding_layers */
 } recipe_type;
@@ -17,10 +18,10 @@ typedef enum recipe_type {
 typedef struct recipe_key {
     const char *name;
     recipe_type type;
-    size_t offset;              /* of the member in sweep_recipe */
-    double low, high;           /* range of numbers */
-    bool whole;                 /* integers only */
-    const char *keyword;        /* accepted instead of a number ("preset"): leaves the member unset */
+    size_t offset;       /* of the member in sweep_recipe */
+    double low, high;    /* range of numbers */
+    bool whole;          /* integers only */
+    const char *keyword; /* accepted instead of a number ("preset"): leaves the member unset; RECIPE_COUNTED: all */
     const char *const *choices; /* accepted strings; NULL: any */
     size_t choice_count;
 } recipe_key;

@@ -36,6 +36,7 @@ static void print_real(text_buf *out, const recipe_key *key, double value) {
 static void print_key(text_buf *out, const sweep_recipe *recipe, const recipe_key *key) {
     const void *member = (const char *)recipe + key->offset;
     int index;
+    char level[64];
     text_add(out, "%s", key->name);
     switch (key->type) {
     case RECIPE_STRINGS:
@@ -49,6 +50,10 @@ static void print_key(text_buf *out, const sweep_recipe *recipe, const recipe_ke
         break;
     case RECIPE_REAL:
         print_real(out, key, *(const double *)member);
+        break;
+    case RECIPE_COUNTED:
+        text_write_counted(level, sizeof level, key->keyword, *(const int64_t *)member);
+        text_add(out, " %s", level);
         break;
     case RECIPE_CHOICE:
         memcpy(&index, member, sizeof index);
@@ -92,7 +97,8 @@ void recipe_print_settings(text_buf *out, const sweep_recipe *recipe) {
         bool spans_grid =
             key->type == RECIPE_STRINGS || key->type == RECIPE_NUMBERS || key->offset == offsetof(sweep_recipe, seeds);
         bool report_only = key->type == RECIPE_RUN || key->offset == offsetof(sweep_recipe, title);
-        if (!spans_grid && !report_only && is_set(recipe, key))
+        bool memory_only = key->offset == offsetof(sweep_recipe, settings.net.recompute);
+        if (!spans_grid && !report_only && !memory_only && is_set(recipe, key))
             print_key(out, recipe, key);
     }
 }

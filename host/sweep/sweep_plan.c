@@ -9,7 +9,13 @@
 /* ---- the folder ---- */
 
 /* Whether a line of a recipe affects the runs. */
-static bool affects_runs(const char *line) { return strncmp(line, "title", 5) != 0 && strncmp(line, "show", 4) != 0; }
+static bool affects_runs(const char *line) {
+    static const char *const others[] = {"title", "show", "recompute"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(line, others[i], strlen(others[i])) == 0)
+            return false;
+    return true;
+}
 
 static const char *next_relevant_line(const char *line) {
     while (line && *line && !affects_runs(line)) {

@@ -156,6 +156,19 @@ static fathom_status measure_best(run *r) {
 
 /* ---- the run ---- */
 
+/* Where --recompute auto found that not all fits. */
+static void note_recompute(const run *r) {
+    const nn_bytes *bytes = nn_model_bytes(r->model);
+    char text[160], level[NN_RECOMPUTE_TEXT];
+    if (r->config->net.recompute != NN_RECOMPUTE_AUTO || bytes->recompute == NN_RECOMPUTE_NONE)
+        return;
+    nn_recompute_text(level, bytes->recompute);
+    snprintf(text, sizeof text,
+             "the memory of the device demands --recompute %s: an epoch takes about %.2f times as long", level,
+             bytes->time);
+    run_note(r, text);
+}
+
 /* The whole run on r->dev, from model building to metrics; called again on the CPU after a fall back. */
 static fathom_status train_on_device(run *r, double start) {
     train_result *result = r->result;
@@ -164,6 +177,7 @@ static fathom_status train_on_device(run *r, double start) {
     TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
     TRY(nn_model_make(&r->model, &r->config->net, r->input));
     result->bytes = *nn_model_bytes(r->model);
+    note_recompute(r);
     TRY(fail_if_stopped(r));
     TRY(restore_or_init(r));
     if (!r->fallback_dev)

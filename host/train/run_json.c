@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "core/json.h"
+#include "core/text.h"
 #include "train/train.h"
 
 void train_json_data(struct json *doc, const data_set *set) {
@@ -35,8 +36,15 @@ void train_json_device(struct json *doc, const be_info *info) {
     json_close(doc);
 }
 
+static void add_counted(struct json *doc, const char *name, const char *words, int64_t value) {
+    char text[64];
+    text_write_counted(text, sizeof text, words, value);
+    json_text(doc, name, text);
+}
+
 #define JSON_INT(name, value) json_int(doc, #name, value);
 #define JSON_REAL(name, value) json_real(doc, #name, value);
+#define JSON_COUNTED(name, value) add_counted(doc, #name, SETTING_WORDS_##name, value);
 #define JSON_CHOICE(name, value) json_text(doc, #name, SETTING_WORD_##name(value));
 #define X(name, kind, member, ...) JSON_##kind(name, c->member)
 
@@ -54,6 +62,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     SETTINGS_ADAM(X);
     SETTINGS_LENGTH(X);
     SETTINGS_EVALUATION(X);
+    SETTINGS_MEMORY(X);
     json_int(doc, "seed", (int64_t)c->seed);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", c->missing_rate);
@@ -78,6 +87,7 @@ void train_json_model(struct json *doc, const nn_config *config) {
 #undef X
 #undef JSON_INT
 #undef JSON_REAL
+#undef JSON_COUNTED
 #undef JSON_CHOICE
 
 void train_json_metrics(struct json *doc, const metrics_values *values) {
@@ -136,6 +146,7 @@ static void add_costs(struct json *doc, const train_config *c, const be_info *in
     json_close(doc);
     json_open(doc, "memory");
     json_int(doc, "planned_bytes", r->bytes.total);
+    add_counted(doc, "recompute", NN_RECOMPUTE_CHOICES, r->bytes.recompute);
     json_int(doc, "peak_rss_bytes", getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0);
     json_close(doc);
     json_int(doc, "parameters", r->bytes.parameters);
@@ -202,7 +213,7 @@ void train_plan_parts(int64_t part[NN_MEM_COUNT], const fathom_plan *plan) {
 }
 
 void train_json_plan(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
-                     const fathom_plan *plan) {
+                     const fathom_plan *plan, const fathom_plan *levels, int count) {
     int64_t part[NN_MEM_COUNT];
     train_plan_parts(part, plan);
     train_json_data(doc, set);
@@ -213,6 +224,16 @@ void train_json_plan(struct json *doc, const train_config *config, const data_se
     for (int i = 0; i < NN_MEM_COUNT; i++)
         json_int(doc, nn_memory_name((nn_memory)i), part[i]);
     json_int(doc, "device_bytes", info->memory_bytes);
+    add_counted(doc, "recompute", NN_RECOMPUTE_CHOICES, plan->recompute);
+    json_open_array(doc, "levels");
+    for (int i = 0; i < count; i++) {
+        json_open(doc, NULL);
+        add_counted(doc, "recompute", NN_RECOMPUTE_CHOICES, levels[i].recompute);
+        json_int(doc, "planned_bytes", levels[i].total);
+        json_real(doc, "relative_time", levels[i].relative_time);
+        json_close(doc);
+    }
+    json_close(doc);
     json_close(doc);
     json_int(doc, "parameters", plan->parameters);
     json_text(doc, "status", "dry_run");

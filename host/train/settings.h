@@ -6,14 +6,13 @@
  *   X(name, kind, member, owner, option, letter, argument, default, low, high, words, help, sweep_help)
  *
  *   name        in C and in JSON; fathom_train_options has a member of that name
- *   kind        INT (int64_t), REAL (double) or CHOICE (an enum)
- *   member      of train_config
- *   owner       who reads it: ANY network, GROUP_NORM, GCNII
- *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
- *   default     VALUE(number), NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides
- *   low, high   the range, both ends allowed
- *   words       CHOICE: "a|b|c" in the order of the enum; REAL: a word that may replace the number; or NULL
- *   help        of `train`; `sweep_help` of `sweep`, NULL where a list spans the runs instead
+ *   kind        INT (int64_t), REAL (double), CHOICE (an enum) or COUNTED (int64_t: a word, or the last one with a
+ * number) member      of train_config owner       who reads it: ANY network, GROUP_NORM, GCNII option      the
+ * command-line option and recipe key; `letter` its short form or 0, `argument` its value in help default VALUE(number),
+ * NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides low, high   the range, both ends allowed
+ *   words       CHOICE: "a|b|c" in the order of the enum; COUNTED: of 0, -1, -2, ..., the last one also as "c:N"; REAL:
+ * a word that may replace the number; or NULL help        of `train`; `sweep_help` of `sweep`, NULL where a list spans
+ * the runs instead
  *
  * File formats fix their order of settings, so the list is in groups: each format names the groups in its order. */
 #ifndef TRAIN_SETTINGS_H
@@ -66,6 +65,14 @@
     X(eval_every, INT, eval_every, ANY, "eval-every", 0, "N", VALUE(1), 1, 10000000, NULL, "evaluate every N epochs", \
       NULL)
 
+/* Results do not depend on it. */
+#define SETTINGS_MEMORY(X)                                                                                             \
+    X(recompute, COUNTED, net.recompute, ANY, "recompute", 0, "auto|none|norm|segments[:S]",                           \
+      NAMED(auto, NN_RECOMPUTE_AUTO), 1, NN_LAYERS_MAX, NN_RECOMPUTE_CHOICES,                                          \
+      "save memory by computing again, to the same bits: norm: what the norms put out; segments: all but the ends of " \
+      "segments of S layers; auto: what the device's memory demands",                                                  \
+      "activations to compute again, not to keep; see fathom train --help")
+
 #define SETTINGS_PRESET(X)                                                                                         \
     X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, TRAIN_PRESET_CHOICES, \
       "the defaults: see above", "authors, paper or pyg; see fathom train --help")
@@ -93,11 +100,13 @@
     SETTINGS_NETWORK(X)     \
     SETTINGS_WIDTH(X)       \
     SETTINGS_GROUP_NORM(X)  \
-    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X)
+    SETTINGS_DROPOUT(X)     \
+    SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. */
 #define SETTINGS_RECIPE(X) \
-    SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_PRESET(X)
+    SETTINGS_LENGTH(X)     \
+    SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_PRESET(X) SETTINGS_MEMORY(X)
 
 /* Columns of the journal, up to lambda and after lambda_from. */
 #define SETTINGS_COLUMNS(X) SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X)
@@ -113,11 +122,14 @@
 
 #define SETTING_TYPE_INT int64_t
 #define SETTING_TYPE_REAL double
+#define SETTING_TYPE_COUNTED int64_t
 
 /* The word of a CHOICE, from the table that owns it. */
 #define SETTING_WORD_model nn_conv_name
 #define SETTING_WORD_norm nn_norm_name
 #define SETTING_WORD_preset train_preset_name
+/* The words of a COUNTED. */
+#define SETTING_WORDS_recompute NN_RECOMPUTE_CHOICES
 
 /* Does this nn_config have the owner of a setting? */
 #define SETTING_USED_ANY(net) true
@@ -133,5 +145,6 @@
 #define SETTING_REAL_VALUE(number) number
 #define SETTING_REAL_PRESET NAN
 #define SETTING_CHOICE_NAMED(word, enumerator) enumerator
+#define SETTING_COUNTED_NAMED(word, enumerator) enumerator
 
 #endif

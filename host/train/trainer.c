@@ -63,10 +63,11 @@ fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const trai
     return nn_read_stats(stats, model);
 }
 
-static fathom_status fail_numeric(const run *r, double loss, int64_t epoch) {
+static fathom_status fail_numeric(run *r, double loss, int64_t epoch) {
+    const nn_pass pass = {.training = true, .seed = r->config->seed, .epoch = (uint32_t)epoch};
     int64_t layer;
     char where[96] = "in the loss itself", kept[160] = "";
-    TRY(nn_first_nonfinite_layer(&layer, r->model));
+    TRY(nn_first_nonfinite_layer(&layer, r->model, &pass));
     if (layer > 0)
         snprintf(where, sizeof where, "first in layer %" PRId64 " of %" PRId64, layer, r->config->net.layers);
     if (r->dir.path && r->progress.best_epoch > 0)

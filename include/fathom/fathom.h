@@ -263,6 +263,13 @@ typedef enum fathom_norm_kind {
     FATHOM_NORM_GROUP = 3  /**< Differentiable group norm. */
 } fathom_norm_kind;
 
+/** What of a forward pass stays in memory for the backward pass; the rest is computed again, to the same bits. */
+typedef enum fathom_recompute {
+    FATHOM_RECOMPUTE_AUTO = 0,     /**< The first of these that fits the memory of the device. */
+    FATHOM_RECOMPUTE_NONE = -1,    /**< All of it. */
+    FATHOM_RECOMPUTE_NORM = -2,    /**< All but what the norms put out. */
+    FATHOM_RECOMPUTE_SEGMENTS = -3 /**< The ends of segments of layers, of the length that takes the least memory. */
+} fathom_recompute;
 /** Source of the defaults of unset options. */
 typedef enum fathom_preset {
     FATHOM_PRESET_AUTHORS = 0, /**< The authors' code. */
@@ -315,7 +322,8 @@ typedef struct fathom_train_options {
     int (*progress)(void *user, const fathom_epoch *epoch);
     /** Called with a message, such as a fallback to the CPU. */
     void (*note)(void *user, const char *text);
-    void *user; /**< Argument of both. */
+    void *user;        /**< Argument of both. */
+    int64_t recompute; /**< A fathom_recompute, or S > 0: segments of S layers; auto. */
 } fathom_train_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_train_options_init(fathom_train_options *options, size_t size);
@@ -326,14 +334,16 @@ FATHOM_API fathom_status fathom_train_options_fill(fathom_train_options *options
 typedef struct fathom_model fathom_model;
 /** Device memory of a training run, in bytes. */
 typedef struct fathom_plan {
-    size_t size;         /**< sizeof(fathom_plan), set by the caller. */
-    int64_t parameters;  /**< Trainable parameters. */
-    int64_t total;       /**< Sum of the members below. */
-    int64_t graph;       /**< Graph and labels. */
-    int64_t features;    /**< Features. */
-    int64_t weights;     /**< Weights, gradients, moments, best weights. */
-    int64_t activations; /**< Stored by forward for backward. */
-    int64_t scratch;     /**< Workspace. */
+    size_t size;          /**< sizeof(fathom_plan), set by the caller. */
+    int64_t parameters;   /**< Trainable parameters. */
+    int64_t total;        /**< Sum of the members below. */
+    int64_t graph;        /**< Graph and labels. */
+    int64_t features;     /**< Features. */
+    int64_t weights;      /**< Weights, gradients, moments, best weights. */
+    int64_t activations;  /**< Stored by forward for backward. */
+    int64_t scratch;      /**< Workspace. */
+    int64_t recompute;    /**< What `recompute` of the options comes to: none, norm, or the layers of a segment. */
+    double relative_time; /**< Expected time of an epoch, that of `none` being 1. */
 } fathom_plan;
 /** Plans the memory of a run; FATHOM_MEMORY if the device has less, with *plan filled all the same. */
 FATHOM_API fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, const fathom_data *data,
