@@ -69,6 +69,12 @@ done <<'TABLE'
 2|train --epochs 0|--epochs '0'
 2|train --patience -1|--patience '-1'
 2|train --eval-every 0|--eval-every '0'
+2|train --metrics sampled:0|--metrics 'sampled:0': give none|sampled:N|all, with N from 2
+2|train --metrics sampled:1|--metrics 'sampled:1': give
+2|train --metrics sampled|--metrics 'sampled': give
+2|train --metrics some|--metrics 'some': give
+2|train --layer-metrics -1|--layer-metrics '-1'
+2|metrics --embeddings none.npy --metrics none|leaves nothing to do
 2|train --checkpoint-every 0|--checkpoint-every '0'
 2|train --missing-rate 1.5|--missing-rate '1.5'
 2|train --alpha 2|--alpha '2'

@@ -78,6 +78,7 @@ _Static_assert((int)FATHOM_PRESET_AUTHORS == TRAIN_AUTHORS && (int)FATHOM_PRESET
 
 #define COPY_INT(to, from) to = from;
 #define COPY_REAL(to, from) to = from;
+#define COPY_ROWS(to, from) to = from;
 #define COPY_CHOICE(to, from) memcpy(&(to), &(from), sizeof(to)); /* an enum and an int32_t */
 _Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4,
                "copied as int32_t");

@@ -39,6 +39,10 @@ static fathom_status take(struct train_options *o, const struct opt_row *row, co
                 return FATHOM_OK;
             }
         break;
+    case OPT_IS_COUNTED:
+        if (!cJSON_IsString(item) || !opt_read_counted(member, row, item->valuestring))
+            break;
+        return FATHOM_OK;
     case OPT_IS_TEXT:
     case OPT_IS_PATH:
         if (!cJSON_IsString(item))

@@ -64,6 +64,8 @@ fathom_status nn_forward(nn_model *m, const nn_pass *pass) {
         /* H = act(norm(Z)) */
         h = nn_resize(m->h[at], n, width);
         TRY(m->norm->forward(&m->norms[k], pass->training, h, z, act_after(m, pass, k)));
+        if (pass->layer)
+            TRY(pass->layer(pass->user, k, h));
     }
     return m->conv->forward_output ? m->conv->forward_output(&m->convs[layers - 1], pass, h) : FATHOM_OK;
 }

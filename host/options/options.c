@@ -121,6 +121,39 @@ static fathom_status read_choice(int *out, const struct opt_row *row, const char
     return fail_prefix(FATHOM_USAGE, "%s: ", title(row));
 }
 
+/* A whole number in the range of the row, and nothing after it. */
+static bool read_count(int64_t *out, const struct opt_row *row, const char *digits) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(digits, &end, 10);
+    *out = number;
+    return strchr("0123456789", digits[0]) && end != digits && !*end && !errno && (double)number >= row->low &&
+           (double)number <= row->high;
+}
+
+bool opt_read_counted(int64_t *out, const struct opt_row *row, const char *value) {
+    const char *word;
+    int64_t plain = 0;
+    for (int i = 0; (word = opt_choice(row->choices, i)); i++) {
+        const char *colon = strchr(word, ':');
+        if (!colon) {
+            *out = --plain;
+            if (strcmp(word, value) == 0)
+                return true;
+        } else if (strncmp(word, value, (size_t)(colon + 1 - word)) == 0) {
+            return read_count(out, row, value + (colon + 1 - word));
+        }
+    }
+    return false;
+}
+
+static fathom_status read_counted(int64_t *out, const struct opt_row *row, const char *value) {
+    if (opt_read_counted(out, row, value))
+        return FATHOM_OK;
+    return fail(FATHOM_USAGE, "%s '%.80s': give %s, with N from %.0f to %.0f", title(row), value, row->choices,
+                row->low, row->high);
+}
+
 static fathom_status read_value(char *options, const struct opt_row *row, const char *value) {
     void *member = options + row->offset;
     if (row->kind == OPT_IS_FLAG) {
@@ -136,6 +169,8 @@ static fathom_status read_value(char *options, const struct opt_row *row, const 
         return read_real(member, row, value);
     case OPT_IS_CHOICE:
         return read_choice(member, row, value);
+    case OPT_IS_COUNTED:
+        return read_counted(member, row, value);
     default:
         *(const char **)member = value;
         return FATHOM_OK;

@@ -8,9 +8,10 @@
  *         OPT_TEXT(struct selftest_options, op, "op", 0, "NAME", NULL, "only this operation"),
  *     };
  *
- * The parser fills the command's own struct: int64_t for OPT_INT, double for OPT_REAL, bool for OPT_FLAG, an int with
- * the place in the list for OPT_CHOICE, const char * for the others (the macros check the member's type). A default is
- * the text a user would type; NULL means none (0, NULL, choice -1) and OPT_REQUIRED that the user must give it. */
+ * The parser fills the command's own struct: int64_t for OPT_INT and OPT_COUNTED, double for OPT_REAL, bool for
+ * OPT_FLAG, an int with the place in the list for OPT_CHOICE, const char * for the others (the macros check the
+ * member's type). A default is the text a user would type; NULL means none (0, NULL, choice -1) and OPT_REQUIRED that
+ * the user must give it. */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
 
@@ -21,7 +22,7 @@
 
 #include "core/status.h"
 
-enum opt_kind { OPT_IS_FLAG, OPT_IS_INT, OPT_IS_REAL, OPT_IS_CHOICE, OPT_IS_TEXT, OPT_IS_PATH };
+enum opt_kind { OPT_IS_FLAG, OPT_IS_INT, OPT_IS_REAL, OPT_IS_CHOICE, OPT_IS_COUNTED, OPT_IS_TEXT, OPT_IS_PATH };
 
 struct opt_row {
     const char *name;     /* "layers" for --layers; NULL: an operand, taken in the order of the table */
@@ -48,6 +49,10 @@ extern const char OPT_REQUIRED[];
     { name, letter, argument, OPT_IS_REAL, fallback, help, OPT_AT(double, S, member), low, high, word }
 #define OPT_CHOICE(S, member, name, letter, choices, fallback, help) \
     { name, letter, choices, OPT_IS_CHOICE, fallback, help, OPT_AT(int, S, member), 0, 0, choices }
+/* Words of which some take a number: "none|sampled:N|all". The number itself (above 0), or -1, -2, ... for the words
+ * without one, in their order; 0: not given. */
+#define OPT_COUNTED(S, member, name, letter, choices, fallback, low, high, help) \
+    { name, letter, choices, OPT_IS_COUNTED, fallback, help, OPT_AT(int64_t, S, member), low, high, choices }
 #define OPT_TEXT(S, member, name, letter, argument, fallback, help) \
     { name, letter, argument, OPT_IS_TEXT, fallback, help, OPT_AT(const char *, S, member), 0, 0, NULL }
 #define OPT_PATH(S, member, name, letter, argument, fallback, help) \
@@ -84,6 +89,9 @@ bool opt_given(const struct common_options *common, const void *member);
 
 /* The n-th word of a "a|b|c" list, in static storage of the thread; NULL past the end. */
 const char *opt_choice(const char *choices, int n);
+
+/* Reads a value of OPT_COUNTED; false when it is none. */
+bool opt_read_counted(int64_t *out, const struct opt_row *row, const char *value);
 
 /* The range of a number as text, "1 to 1024" or "at least 0 or auto", in static storage of the thread. */
 const char *opt_range(const struct opt_row *row);

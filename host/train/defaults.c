@@ -96,6 +96,10 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         c->lambda_from = TRAIN_LAMBDA_RECIPE; /* nothing to search for */
     if (c->lambda_from != TRAIN_LAMBDA_GIVEN)
         c->net.lambda = lambda_of(r, c);
+    c->metrics = metrics_rows_for(c->metrics, set->graph.nodes);
+    TRY(metrics_rows_check(c->metrics));
+    if (c->layer_metrics < 0)
+        return fail(FATHOM_USAGE, "layer-metrics must be at least 0, not %lld", (long long)c->layer_metrics);
     if (!(c->lr > 0 && c->lr <= 1e3))
         return fail(FATHOM_USAGE, "the learning rate must be above 0, not %g", c->lr);
     if (!(c->weight_decay >= 0 && c->weight_decay <= 1e3))

@@ -36,6 +36,7 @@ void train_json_device(struct json *doc, const be_info *info) {
 
 #define JSON_INT(name, value) json_int(doc, #name, value);
 #define JSON_REAL(name, value) json_real(doc, #name, value);
+#define JSON_ROWS(name, value) json_text(doc, #name, metrics_rows_text((char[32]){""}, value));
 #define JSON_CHOICE(name, value) json_text(doc, #name, SETTING_WORD_##name(value));
 #define X(name, kind, member, ...) JSON_##kind(name, c->member)
 
@@ -53,6 +54,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     SETTINGS_ADAM(X);
     SETTINGS_LENGTH(X);
     SETTINGS_EVALUATION(X);
+    SETTINGS_MEASURES(X);
     json_int(doc, "seed", (int64_t)c->seed);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", c->missing_rate);
@@ -77,9 +79,10 @@ void train_json_model(struct json *doc, const nn_config *config) {
 #undef X
 #undef JSON_INT
 #undef JSON_REAL
+#undef JSON_ROWS
 #undef JSON_CHOICE
 
-void train_json_metrics(struct json *doc, const metrics_values *values) {
+void train_json_metrics(struct json *doc, const metrics_values *values, int64_t nodes) {
 #define X(name) json_real(doc, #name, values->name);
     METRICS_LIST(X)
 #undef X
@@ -91,9 +94,17 @@ void train_json_metrics(struct json *doc, const metrics_values *values) {
 #undef X
     json_close(doc);
     json_int(doc, "empty_classes", values->empty_classes);
+    json_int(doc, "sampled", values->sampled);
+    if (values->sampled == 0 || values->sampled == nodes)
+        return;
+    json_open(doc, "standard_error");
+#define X(name) json_real(doc, #name, values->name##_error);
+    METRICS_SAMPLED_LIST(X)
+#undef X
+    json_close(doc);
 }
 
-static void add_result(struct json *doc, const train_result *r) {
+static void add_result(struct json *doc, const train_result *r, int64_t nodes) {
     json_open(doc, "result");
     json_real(doc, "test_accuracy", r->accuracy[NN_TEST]);
     json_real(doc, "val_accuracy", r->accuracy[NN_VAL]);
@@ -102,7 +113,7 @@ static void add_result(struct json *doc, const train_result *r) {
     json_int(doc, "epochs", r->epochs);
     json_bool(doc, "stopped_early", r->stopped_early);
     json_real(doc, "loss", r->loss);
-    train_json_metrics(doc, &r->metrics);
+    train_json_metrics(doc, &r->metrics, nodes);
     json_text(doc, "definition", metrics_definition_name(METRICS_AUTHORS));
     json_close(doc);
     if (r->candidates == 0)
@@ -181,7 +192,7 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
     train_json_config(doc, result ? &result->config : config, set);
     train_json_device(doc, info);
     if (result) {
-        add_result(doc, result);
+        add_result(doc, result, set->graph.nodes);
         add_costs(doc, config, info, result);
         add_profile(doc, result);
     }

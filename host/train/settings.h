@@ -6,7 +6,7 @@
  *   X(name, kind, member, owner, option, letter, argument, default, low, high, words, help, sweep_help)
  *
  *   name        in C and in JSON; fathom_train_options has a member of that name
- *   kind        INT (int64_t), REAL (double) or CHOICE (an enum)
+ *   kind        INT (int64_t), REAL (double), CHOICE (an enum) or ROWS (int64_t: a word, or one with a number)
  *   member      of train_config
  *   owner       who reads it: ANY network, GROUP_NORM, GCNII
  *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
@@ -66,6 +66,15 @@
     X(eval_every, INT, eval_every, ANY, "eval-every", 0, "N", VALUE(1), 1, 10000000, NULL, "evaluate every N epochs", \
       NULL)
 
+/* What is measured, without effect on the training: not in the fingerprint of a run. metrics: the preset is
+ * metrics_rows_for; layer_metrics 0: never. */
+#define SETTINGS_MEASURES(X)                                                                                \
+    X(metrics, ROWS, metrics, ANY, "metrics", 0, NULL, PRESET, METRICS_ROWS_MIN, METRICS_ROWS_MAX,          \
+      METRICS_ROWS_CHOICES,                                                                                 \
+      "rows that metrics take against all rows (default: all of 30,000 nodes, of more sampled:4000)", NULL) \
+    X(layer_metrics, INT, layer_metrics, ANY, "layer-metrics", 0, "N", VALUE(0), 0, 10000000, NULL,         \
+      "metrics of every layer every N epochs, in epochs.jsonl; 0: never", NULL)
+
 #define SETTINGS_PRESET(X)                                                                                         \
     X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, TRAIN_PRESET_CHOICES, \
       "the defaults: see above", "authors, paper or pyg; see fathom train --help")
@@ -86,14 +95,16 @@
 /* ---- orders ---- */
 
 /* Those that train_config itself holds; the others are in its nn_config. */
-#define SETTINGS_TRAINER(X) SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_CHECKPOINT(X)
+#define SETTINGS_TRAINER(X) \
+    SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_CHECKPOINT(X)
 
 /* Options of `train`, before --init and --out. */
 #define SETTINGS_OPTIONS(X) \
     SETTINGS_NETWORK(X)     \
     SETTINGS_WIDTH(X)       \
     SETTINGS_GROUP_NORM(X)  \
-    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X)
+    SETTINGS_DROPOUT(X)     \
+    SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. */
 #define SETTINGS_RECIPE(X) \
@@ -113,6 +124,7 @@
 
 #define SETTING_TYPE_INT int64_t
 #define SETTING_TYPE_REAL double
+#define SETTING_TYPE_ROWS int64_t
 
 /* The word of a CHOICE, from the table that owns it. */
 #define SETTING_WORD_model nn_conv_name
@@ -130,6 +142,7 @@
 #define SETTING_TEXT_PRESET NULL
 #define SETTING_INT_VALUE(number) number
 #define SETTING_INT_PRESET 0
+#define SETTING_ROWS_PRESET 0
 #define SETTING_REAL_VALUE(number) number
 #define SETTING_REAL_PRESET NAN
 #define SETTING_CHOICE_NAMED(word, enumerator) enumerator
