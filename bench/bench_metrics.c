@@ -37,8 +37,9 @@ static fathom_status take_all(void *context, int64_t times) {
 
 static fathom_status take_gain(void *context, int64_t times) {
     struct metrics_work *w = context;
+    const metrics_sample all = {.n = w->in.nodes, .rows = w->in.nodes};
     for (int64_t i = 0; i < times; i++)
-        TRY(metrics_information_gain(&w->values.instance_information_gain, w->dev, &w->in));
+        TRY(metrics_information_gain(&w->values, w->dev, &w->in, &all));
     return FATHOM_OK;
 }
 

@@ -82,6 +82,12 @@ done <<'TABLE'
 2|train --recompute segments:0|--recompute 'segments:0': give one of auto|none|norm|segments, or segments:N with N from 1 to 1000
 2|train --recompute half|--recompute 'half': give one of auto
 2|train --layers 4 --recompute segments:5|a segment of 5 layers is longer than the network of 4: give --recompute segments, which chooses a length
+2|train --metrics sampled:0|--metrics 'sampled:0': give one of auto|none|all|sampled:N with N from 2
+2|train --metrics sampled:1|--metrics 'sampled:1': give
+2|train --metrics sampled|--metrics 'sampled': give
+2|train --metrics some|--metrics 'some': give
+2|train --layer-metrics -1|--layer-metrics '-1'
+2|metrics --embeddings none.npy --metrics none|leaves nothing to do
 2|train --checkpoint-every 0|--checkpoint-every '0'
 2|train --missing-rate 1.5|--missing-rate '1.5'
 2|train --alpha 2|--alpha '2'

@@ -111,6 +111,7 @@ if strace -qq -o trace -e trace=fsync -e inject=fsync:error=EIO true 2>/dev/null
     mkdir files
     one_file files/g.npz "$FATHOM" data make sbm --nodes 30 --classes 2 --edges 60 --features 8 -o "$PWD/files/g.npz"
     one_file files/z.npy "$FATHOM" eval --checkpoint clean/model.safetensors --data karate --logits "$PWD/files/z.npy"
+    one_file files/l.npz "$FATHOM" eval --checkpoint clean/model.safetensors --data karate --layers-out "$PWD/files/l.npz"
     one_file files/p.csv "$FATHOM" eval --checkpoint clean/model.safetensors --data karate --predictions "$PWD/files/p.csv"
 
     # --- control: the same faults must corrupt the file of a program that writes in place

@@ -14,6 +14,7 @@ outputs() {
 make data make sbm --nodes 30 --classes 2 --edges 60 --features 8 -o FILE
 convert data convert karate -o FILE
 logits eval --checkpoint run/model.safetensors --data karate --logits FILE
+layers eval --checkpoint run/model.safetensors --data karate --layers-out FILE
 embeddings eval --checkpoint run/model.safetensors --data karate --embeddings FILE
 predictions eval --checkpoint run/model.safetensors --data karate --predictions FILE
 page report sweep -o FILE
@@ -26,7 +27,7 @@ LIST
 # whole NAME FILE: checks that the output of NAME is complete.
 whole() {
     case $1 in
-    make | convert) python3 -c 'import sys, zipfile; sys.exit(zipfile.ZipFile(sys.argv[1]).testzip() is not None)' "$2" ;;
+    make | convert | layers) python3 -c 'import sys, zipfile; sys.exit(zipfile.ZipFile(sys.argv[1]).testzip() is not None)' "$2" ;;
     logits | embeddings) same "$(($(stat -c %s "$2") - 128))" $((34 * 4 * 4)) "$1: bytes after the header" ;;
     predictions) same "$(wc -l <"$2")" 35 "$1: lines" ;;
     page | charts) tail -c 20 "$2" | grep -q '</html>' ;;

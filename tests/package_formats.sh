@@ -20,6 +20,7 @@ run train train --device cpu --data karate --layers 2 --epochs 3 --lambda auto -
 run train-dry-run train --device cpu --data karate --dry-run
 run eval eval --device cpu --checkpoint run/model.safetensors --data karate --logits logits.npy
 run metrics metrics --device cpu --embeddings logits.npy --data karate
+run metrics-sampled metrics --device cpu --embeddings logits.npy --data karate --metrics sampled:9
 run metrics-without-data metrics --device cpu --embeddings logits.npy
 run demo demo --device cpu --epochs 2 --layers 2
 run sweep sweep --device cpu --recipe table1 --data karate --models gcn --norms group --layers 2 --seeds 1 --epochs 2 --out sweep
@@ -95,7 +96,7 @@ HEAD = {"fathom": ("text", False), "format": ("integer", False)}
 SPECIAL = {  # document: (section, which of its tables)
     "train": ("run", 0), "train-opencl": ("run", 0), "train-dry-run": ("fathom train", 0),
     "sweep-dry-run": ("fathom sweep", 1), "report-of-a-run": ("fathom report", 0),
-    "metrics-without-data": ("fathom metrics", 0)}
+    "metrics-without-data": ("fathom metrics", 0), "metrics-sampled": ("fathom metrics", 0)}
 bad, seen = [], set()
 for name in sorted(glob.glob("*.json")):
     name = name[:-5]

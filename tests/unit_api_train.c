@@ -266,6 +266,9 @@ static void wrong_training_is_refused(void) {
     WRONG(eval_every, 0, "eval-every");
     WRONG(recompute, 4, "a segment of 4 layers is longer than the network of 3");
     WRONG(recompute, -4, "recompute -4");
+    WRONG(metrics, 1, "sample of 2");
+    WRONG(metrics, -3, "sample of 2");
+    WRONG(layer_metrics, -1, "layer-metrics");
     bad = o;
     bad.init = "nowhere.safetensors";
     FAILS(DATA, fathom_train(&model, device, data, &bad), "nowhere.safetensors");
@@ -302,6 +305,9 @@ static void wrong_evaluations_are_refused(void) {
     FAILS(USAGE, fathom_evaluate(model, NULL, data, &scores, NULL, NULL, 0), "device is NULL");
     FAILS(USAGE, fathom_evaluate(model, device, NULL, &scores, NULL, NULL, 0), "data is NULL");
     FAILS(USAGE, fathom_evaluate(model, device, data, NULL, NULL, h, 4), "nodes x classes");
+    metrics.rows = 1;
+    FAILS(USAGE, fathom_evaluate(model, device, data, NULL, &metrics, NULL, 0), "sample of 2");
+    metrics.rows = FATHOM_METRICS_AUTO;
     metrics.definition = 3;
     FAILS(USAGE, fathom_evaluate(model, device, data, NULL, &metrics, NULL, 0), "definition");
     metrics.size = 4;

@@ -24,7 +24,7 @@ static const struct opt_row rows[] = {
     OPT_REAL(S, lambda, "lambda", 0, "X", "auto", 0, INFINITY, "auto", "a weight"),
     OPT_FLAG(S, fast, "fast", 'f', "be fast"),
     OPT_CHOICE(S, model, "model", 0, "gcn|gat|sgc", "gat", "which model"),
-    OPT_COUNTED(S, level, "level", 0, "all|none|some[:N]", "all|none|some", "none", 20, "how much"),
+    OPT_COUNTED(S, level, "level", 0, "all|none|some[:N]", "all|none|some", "none", 1, 20, "how much"),
     OPT_TEXT(S, name, "name", 0, "NAME", NULL, "a name"),
     OPT_PATH(S, out, "out", 'o', "FILE", OPT_REQUIRED, "where to write"),
     OPT_OPERAND(S, data, "DATA", OPT_REQUIRED, "what to read"),

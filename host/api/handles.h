@@ -77,9 +77,24 @@ fathom_status api_device_options(be_options *to, fathom_device_options *given, c
 /* fathom_device_open with all back-end options; with how->shared the selector is not used. */
 fathom_status api_open(fathom_device **device, const char *selector, const be_options *how);
 
-/* fathom_train with a stop flag (may be NULL), read between epochs, during set-up and metrics. */
+/* fathom_train with a stop flag, read between epochs, during set-up and metrics, and the progress of the metrics. Both
+ * may be NULL. */
 fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
-                        const fathom_train_options *options, const stop_flag *stop);
+                        const fathom_train_options *options, const stop_flag *stop, message_fn *progress);
+/* fathom_evaluate and fathom_measure with the progress of the metrics, which may be NULL; layers_out: NULL, or where
+ * the representations of every layer go (train_save_layers). */
+typedef struct api_evaluation {
+    fathom_scores *scores;
+    fathom_metrics *metrics;
+    float *embeddings;
+    int64_t count;
+    const char *layers_out;
+    message_fn *progress;
+} api_evaluation;
+fathom_status api_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
+                           const api_evaluation *wanted);
+fathom_status api_measure(fathom_metrics *metrics, fathom_device *device, const float *h, int64_t nodes, int64_t width,
+                          const fathom_arrays *given, message_fn *progress);
 
 /* fathom.h and the list of settings (structs.c). */
 void api_options_from_config(fathom_train_options *options, const train_config *config);
@@ -90,7 +105,10 @@ void api_load_options_from_config(fathom_load_options *options, const nn_config 
 void api_config_from_load_options(nn_config *config, const fathom_load_options *options);
 
 void api_give_device(fathom_device_info *to, const be_info *from);
-fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics);
+/* What the caller set in the structure of the results. */
+fathom_status api_measuring(train_measuring *how, const fathom_metrics *metrics);
+/* Fills the structure, but for what the caller set. */
+void api_give_metrics(fathom_metrics *metrics, const metrics_values *values);
 
 /* The filled and validated configuration of these options. */
 fathom_status api_train_config(train_config *config, const fathom_train_options *options, const fathom_data *data);

@@ -1,15 +1,29 @@
 /* measure.c - metrics of over-smoothing in the public header. */
+#include <stddef.h>
+
 #include "api/handles.h"
 
-fathom_status api_definition(metrics_definition *definition, const fathom_metrics *metrics) {
+/* A structure of a program that knew no samples. */
+static bool has_rows(const fathom_metrics *metrics) {
+    return metrics->size >= offsetof(fathom_metrics, rows) + sizeof metrics->rows;
+}
+
+fathom_status api_measuring(train_measuring *how, const fathom_metrics *metrics) {
+    *how = (train_measuring){.rows = has_rows(metrics) ? metrics->rows : FATHOM_METRICS_ALL};
     if ((unsigned)metrics->definition >= METRICS_DEFINITIONS) {
         const char *names[METRICS_DEFINITIONS + 1] = {NULL};
         for (int i = 0; i < METRICS_DEFINITIONS; i++)
             names[i] = metrics_definition_name((metrics_definition)i);
         return api_fail_kind("definition", metrics->definition, 0, names);
     }
-    *definition = (metrics_definition)metrics->definition;
-    return FATHOM_OK;
+    how->definition = (metrics_definition)metrics->definition;
+    return metrics_rows_check(how->rows);
+}
+
+void api_give_metrics(fathom_metrics *metrics, const metrics_values *values) {
+    metrics_values full = *values;
+    full.rows = has_rows(metrics) ? metrics->rows : 0;
+    api_give(metrics, &full, sizeof full);
 }
 
 /* The metrics of h, and whatever of `set` (NULL: nothing) is there. */
@@ -29,24 +43,29 @@ static fathom_status compute(fathom_metrics *metrics, fathom_device *device, met
         status = metrics_compute(&values, device->dev, in, definition);
     api_unlock(device);
     if (status == FATHOM_OK)
-        api_give(metrics, &values, sizeof values);
+        api_give_metrics(metrics, &values);
     return status;
 }
 
 fathom_status fathom_measure(fathom_metrics *metrics, fathom_device *device, const float *h, int64_t nodes,
                              int64_t width, const fathom_arrays *given) {
+    return api_measure(metrics, device, h, nodes, width, given, NULL);
+}
+
+fathom_status api_measure(fathom_metrics *metrics, fathom_device *device, const float *h, int64_t nodes, int64_t width,
+                          const fathom_arrays *given, message_fn *progress) {
     fathom_arrays arrays = {0};
-    metrics_input in = {.nodes = nodes, .width = width, .h = h};
-    metrics_definition definition = METRICS_AUTHORS;
+    train_measuring how;
     data_set *set = NULL;
     NEED(metrics);
     NEED(device);
     NEED(h);
     CHECK(metrics);
-    TRY(api_definition(&definition, metrics));
+    TRY(api_measuring(&how, metrics));
+    metrics_input in = {.nodes = nodes, .width = width, .h = h, .rows = how.rows, .progress = progress};
     TAKE(arrays, given);
     if (given && arrays.nodes != nodes)
-        return fail(FATHOM_USAGE, "%s: h has %lld rows, but given->nodes is %lld", __func__, (long long)nodes,
+        return fail(FATHOM_USAGE, "fathom_measure: h has %lld rows, but given->nodes is %lld", (long long)nodes,
                     (long long)arrays.nodes);
     if (given) {
         data_options options = {.feature_norm = DATA_NORM_NONE, .without_split = true};
@@ -54,7 +73,7 @@ fathom_status fathom_measure(fathom_metrics *metrics, fathom_device *device, con
         arrays.train_count = arrays.val_count = arrays.test_count = 0;
         TRY(data_from_arrays(&set, &arrays, &options, true));
     }
-    fathom_status status = compute(metrics, device, &in, set, &arrays, definition);
+    fathom_status status = compute(metrics, device, &in, set, &arrays, how.definition);
     data_free(set);
     return status;
 }

@@ -136,9 +136,9 @@ static fathom_status check_fit(const fathom_model *model, const data_set *set) {
     return FATHOM_OK;
 }
 
-/* Uploads the network and runs one pass in evaluation mode. */
+/* Uploads the network and runs one pass in evaluation mode, and another for every layer if wanted. */
 static fathom_status evaluate(train_scores *scores, const fathom_model *model, be_device *dev, const data_set *set,
-                              metrics_definition definition, bool measure) {
+                              const train_measuring *how, const char *layers_out) {
     nn_input *input = NULL;
     nn_model *network = NULL;
     const nn_config *config = nn_model_config(model->plan);
@@ -146,7 +146,9 @@ static fathom_status evaluate(train_scores *scores, const fathom_model *model, b
     TRY_OUT(nn_input_make(&input, dev, set, config->model));
     TRY_OUT(nn_model_make(&network, config, input));
     TRY_OUT(nn_set_block(network, NN_WEIGHTS, model->weights));
-    TRY_OUT(measure ? train_evaluate(scores, network, set, dev, definition) : train_score(scores, network, set, dev));
+    TRY_OUT(train_evaluate(scores, network, set, dev, how));
+    if (layers_out)
+        TRY_OUT(train_save_layers(layers_out, network));
 out:
     nn_model_free(network);
     nn_input_free(input);
@@ -155,45 +157,56 @@ out:
 
 fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
                               fathom_scores *scores, fathom_metrics *metrics, float *embeddings, int64_t count) {
+    const api_evaluation wanted = {.scores = scores, .metrics = metrics, .embeddings = embeddings, .count = count};
+    return api_evaluate(model, device, data, &wanted);
+}
+
+static void give_scores(fathom_scores *scores, const train_scores *got) {
+    fathom_scores full = {.train_accuracy = got->accuracy[NN_TRAIN],
+                          .val_accuracy = got->accuracy[NN_VAL],
+                          .test_accuracy = got->accuracy[NN_TEST],
+                          .loss = got->loss,
+                          .finite = got->finite};
+    api_give(scores, &full, sizeof full);
+}
+
+fathom_status api_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
+                           const api_evaluation *wanted) {
     train_scores got = {0};
-    metrics_definition definition = METRICS_AUTHORS;
+    train_measuring how = {0};
     NEED(model);
     NEED(device);
     NEED(data);
     const data_set *set = data->set;
-    int64_t wanted = (int64_t)set->graph.nodes * set->classes;
-    if (scores)
-        CHECK(scores);
-    if (metrics) {
-        CHECK(metrics);
-        TRY(api_definition(&definition, metrics));
+    int64_t count = (int64_t)set->graph.nodes * set->classes;
+    if (wanted->scores)
+        CHECK(wanted->scores);
+    if (wanted->metrics) {
+        CHECK(wanted->metrics);
+        TRY(api_measuring(&how, wanted->metrics));
     }
+    how.progress = wanted->progress;
     TRY(check_fit(model, set));
-    if (embeddings && count != wanted)
-        return fail(FATHOM_USAGE, "%s: embeddings holds %" PRId64 " floats; nodes x classes are %" PRId64, __func__,
-                    count, wanted);
+    if (wanted->embeddings && wanted->count != count)
+        return fail(FATHOM_USAGE, "fathom_evaluate: embeddings holds %" PRId64 " floats; nodes x classes are %" PRId64,
+                    wanted->count, count);
+    bool measures = wanted->metrics && how.rows != FATHOM_METRICS_NONE;
     train_use use = {.config = nn_model_config(model->plan),
-                     .metrics = metrics != NULL,
+                     .metrics = measures,
                      .dense = set->features.dense,
-                     .definition = definition};
+                     .definition = how.definition};
     api_lock(device);
     fathom_status status = api_ready(device, &use);
     if (status == FATHOM_OK)
-        status = evaluate(&got, model, device->dev, set, definition, metrics != NULL);
+        status = evaluate(&got, model, device->dev, set, wanted->metrics ? &how : NULL, wanted->layers_out);
     api_unlock(device);
     if (status == FATHOM_OK) {
-        if (scores) {
-            fathom_scores full = {.train_accuracy = got.accuracy[NN_TRAIN],
-                                  .val_accuracy = got.accuracy[NN_VAL],
-                                  .test_accuracy = got.accuracy[NN_TEST],
-                                  .loss = got.loss,
-                                  .finite = got.finite};
-            api_give(scores, &full, sizeof full);
-        }
-        if (metrics)
-            api_give(metrics, &got.metrics, sizeof got.metrics);
-        if (embeddings)
-            memcpy(embeddings, got.logits, (size_t)wanted * sizeof *embeddings);
+        if (wanted->scores)
+            give_scores(wanted->scores, &got);
+        if (wanted->metrics)
+            api_give_metrics(wanted->metrics, &got.metrics);
+        if (wanted->embeddings)
+            memcpy(wanted->embeddings, got.logits, (size_t)count * sizeof *got.logits);
     }
     mem_free(got.logits);
     return status;

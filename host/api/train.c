@@ -84,6 +84,7 @@ typedef struct training {
     const fathom_train_options *options;
     const train_config *config;
     stop_flag stop;
+    message_fn *progress;
     fathom_model *model;
 } training;
 
@@ -136,8 +137,12 @@ static fathom_status write_record(fathom_model *model, const train_config *confi
 }
 
 static fathom_status train_locked(training *t, fathom_device *device, const data_set *set, const stop_flag *stop) {
-    train_hooks hooks = {
-        .user = t, .epoch = on_epoch, .note = on_note, .finished = on_finish, .stop = stop ? stop : &t->stop};
+    train_hooks hooks = {.user = t,
+                         .epoch = on_epoch,
+                         .note = on_note,
+                         .finished = on_finish,
+                         .stop = stop ? stop : &t->stop,
+                         .progress = t->progress};
     train_result *result = NULL;
     fathom_status status = train_run(&result, t->config, set, device->dev, &hooks);
     if (!result || !t->model) {
@@ -153,11 +158,11 @@ static fathom_status train_locked(training *t, fathom_device *device, const data
 
 fathom_status fathom_train(fathom_model **model, fathom_device *device, const fathom_data *data,
                            const fathom_train_options *options) {
-    return api_train(model, device, data, options, NULL);
+    return api_train(model, device, data, options, NULL, NULL);
 }
 
 fathom_status api_train(fathom_model **model, fathom_device *device, const fathom_data *data,
-                        const fathom_train_options *options, const stop_flag *stop) {
+                        const fathom_train_options *options, const stop_flag *stop, message_fn *progress) {
     fathom_train_options full = {0};
     train_config config;
     NEED(model);
@@ -169,7 +174,7 @@ fathom_status api_train(fathom_model **model, fathom_device *device, const fatho
     config.open_s = device->open_s;
     config.threads = device->threads;
     config.automatic = device->automatic;
-    training t = {.options = &full, .config = &config};
+    training t = {.options = &full, .config = &config, .progress = progress};
     api_lock(device);
     fathom_status status = train_locked(&t, device, data->set, stop);
     api_unlock(device);

@@ -83,7 +83,7 @@ static fathom_status train_one(struct trained *to, fathom_norm_kind norm, const 
     options.seed = (uint64_t)o->choice.seed;
     watch_training(&options);
     TRY(log_network(&options, data, device));
-    fathom_status status = api_train(&to->model, device, data, &options, watch_signals());
+    fathom_status status = api_train(&to->model, device, data, &options, watch_signals(), show_progress);
     progress_end();
     TRY(status);
     TRY(fathom_model_result(to->model, &to->result));

@@ -12,9 +12,9 @@ struct eval_options {
     struct common_options common;
     const char *data;
     struct data_choice choice;
-    const char *checkpoint, *logits, *embeddings, *predictions;
+    const char *checkpoint, *logits, *embeddings, *predictions, *layers_out;
     int model, norm, definition;
-    int64_t layers;
+    int64_t layers, metrics;
     double lambda;
 #define X(name, kind, ...) SETTING_TYPE_##kind name;
     SETTINGS_GCNII(X)
@@ -31,6 +31,9 @@ static const struct opt_row rows[] = {
              "write the final representations: the same n x C outputs, the ones the metrics use"),
     OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL,
              "write node, class and probability; names of nodes and classes beside it"),
+    OPT_PATH(struct eval_options, layers_out, "layers-out", 0, "FILE.npz", NULL,
+             "write the representations of every layer: layer_1, layer_2, ... of n x width"),
+    METRICS_ROW(struct eval_options, metrics),
     OPT_CHOICE(struct eval_options, definition, "definition", 0, METRICS_DEFINITION_CHOICES, "authors",
                "of the group distance ratio"),
     OPT_CHOICE(struct eval_options, model, "model", 'm', NN_CONV_CHOICES, NULL, "when it is not in the checkpoint"),
@@ -154,7 +157,7 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
     json_null(doc, "best_epoch");
     json_null(doc, "epochs");
     json_real(doc, "loss", e->scores.loss);
-    train_json_metrics(doc, &e->metrics);
+    train_json_metrics(doc, &e->metrics, e->nodes);
     json_text(doc, "definition", metrics_definition_name((metrics_definition)o->definition));
     json_close(doc);
     json_text(doc, "status", "ok");
@@ -169,7 +172,8 @@ static void print_scores(const struct evaluation *e) {
     printf("%s%-26s %10s%s   validation %s, training %s\n", style(stdout, STYLE_BOLD), "test accuracy",
            percent_text(e->scores.test_accuracy), style(stdout, STYLE_PLAIN), percent_text(e->scores.val_accuracy),
            percent_text(e->scores.train_accuracy));
-    print_metrics(&e->metrics);
+    if (e->metrics.rows != FATHOM_METRICS_NONE)
+        print_metrics(&e->metrics, e->nodes);
 }
 
 /* ---- the run ---- */
@@ -178,15 +182,20 @@ static fathom_status evaluate(struct evaluation *e, const struct eval_options *o
                               const fathom_data *data, fathom_device *device) {
     fathom_data_info set = {.size = sizeof set};
     *e = (struct evaluation){.model.size = sizeof e->model, .scores.size = sizeof e->scores};
-    e->metrics = (fathom_metrics){.size = sizeof e->metrics, .definition = o->definition};
+    e->metrics = (fathom_metrics){.size = sizeof e->metrics, .definition = o->definition, .rows = o->metrics};
     TRY(fathom_model_describe(model, &e->model));
     TRY(fathom_data_describe(data, &set));
     e->nodes = set.nodes;
     e->classes = set.classes;
     TRY(mem_new(&e->rows, e->nodes, e->classes, sizeof *e->rows, "logits"));
     const char *note = fathom_device_note(device);
-    fathom_status status =
-        fathom_evaluate(model, device, data, &e->scores, &e->metrics, e->rows, e->nodes * e->classes);
+    const api_evaluation wanted = {.scores = &e->scores,
+                                   .metrics = &e->metrics,
+                                   .embeddings = e->rows,
+                                   .count = e->nodes * e->classes,
+                                   .layers_out = o->layers_out,
+                                   .progress = show_progress};
+    fathom_status status = api_evaluate(model, device, data, &wanted);
     if (status == FATHOM_DATA || status == FATHOM_USAGE)
         return fail_prefix(status, "%s: ", o->checkpoint);
     TRY(status);

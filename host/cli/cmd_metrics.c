@@ -8,6 +8,7 @@ struct metrics_options {
     struct data_choice choice;
     const char *embeddings;
     int definition;
+    int64_t metrics;
 };
 
 static const struct opt_row rows[] = {
@@ -15,6 +16,7 @@ static const struct opt_row rows[] = {
              "a .npy of n x d numbers, or a .npz with x and optionally y (labels)"),
     OPT_CHOICE(struct metrics_options, definition, "definition", 0, METRICS_DEFINITION_CHOICES, "authors",
                "of the group distance ratio"),
+    METRICS_ROW(struct metrics_options, metrics),
     OPT_TEXT(struct metrics_options, data, "data", 0, "DATA", NULL,
              "the set the embeddings belong to: its labels, features and graph"),
     DATA_CHOICE_ROWS(struct metrics_options, choice),
@@ -27,7 +29,7 @@ static fathom_status print_values(const fathom_metrics *values, const struct met
     if (!o->common.json) {
         log_info("%s: %s x %s; group distances as defined by %s", o->embeddings, count_text(e->nodes),
                  count_text(e->width), definition);
-        print_metrics(values);
+        print_metrics(values, e->nodes);
         return FATHOM_OK;
     }
     TRY(json_new_document(&doc));
@@ -38,7 +40,7 @@ static fathom_status print_values(const fathom_metrics *values, const struct met
         train_json_data(doc, e->set->set);
     train_json_device(doc, info);
     json_text(doc, "definition", definition);
-    train_json_metrics(doc, values);
+    train_json_metrics(doc, values, e->nodes);
     fathom_status status = print_json(doc);
     json_free(doc);
     return status;
@@ -54,14 +56,16 @@ static fathom_status cmd_metrics(const void *given) {
                                     .note = show_message};
     embeddings e = {0};
     fathom_device *device = NULL;
-    fathom_metrics values = {.size = sizeof values, .definition = o->definition};
+    fathom_metrics values = {.size = sizeof values, .definition = o->definition, .rows = o->metrics};
     fathom_arrays known;
     fathom_status status;
+    if (o->metrics == FATHOM_METRICS_NONE)
+        return fail(FATHOM_USAGE, "--metrics none leaves nothing to do here: give all or sampled:N");
     TRY_OUT(embeddings_load(&e, &from));
     TRY_OUT(embeddings_known(&known, &e));
     TRY_OUT(open_handle(&device, &o->common, false));
     const char *note = fathom_device_note(device);
-    TRY_OUT(fathom_measure(&values, device, e.h, e.nodes, e.width, &known));
+    TRY_OUT(api_measure(&values, device, e.h, e.nodes, e.width, &known, show_progress));
     log_device_check(device, note);
     TRY_OUT(print_values(&values, o, be_device_info(device->dev), &e));
 out:

@@ -15,7 +15,7 @@
 #define ROW_CHOICE(name, option, letter, argument, text, low, high, words, help) \
     OPT_CHOICE(struct train_options, settings.name, option, letter, words, text, help),
 #define ROW_COUNTED(name, option, letter, argument, text, low, high, words, help) \
-    OPT_COUNTED(struct train_options, settings.name, option, letter, argument, words, text, high, help),
+    OPT_COUNTED(struct train_options, settings.name, option, letter, argument, words, text, low, high, help),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, help, sweep_help) \
     ROW_##kind(name, option, letter, argument, SETTING_TEXT_##fallback, low, high, words, help)
 
@@ -92,8 +92,8 @@ static fathom_status print_result(const fathom_model *model, const fathom_data *
            style(stdout, STYLE_BOLD), "test accuracy", percent_text(r.test_accuracy), style(stdout, STYLE_PLAIN),
            percent_text(r.val_accuracy), percent_text(r.train_accuracy), r.best_epoch, r.epochs,
            r.stopped_early ? ", stopped early" : "");
-    if (!r.interrupted) /* the user does not wait for them */
-        print_metrics(&metrics);
+    if (!r.interrupted && metrics.rows != FATHOM_METRICS_NONE) /* the user does not wait for them */
+        print_metrics(&metrics, info.nodes);
     if (r.candidates > 0)
         printf("%-26s %10g   of %d candidates, on %d validation node%s\n", "lambda", r.lambda, r.candidates,
                (int)info.val_count, plural(info.val_count));
@@ -231,7 +231,7 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
     TRY(log_data(data));
     TRY(log_network(options, data, device));
     watch_training(options);
-    fathom_status status = api_train(&model, device, data, options, watch_signals());
+    fathom_status status = api_train(&model, device, data, options, watch_signals(), show_progress);
     progress_end();
     if (model && o->common.json) {
         print_json_text(fathom_model_record(model));
@@ -265,6 +265,7 @@ static void note_idle_options(const struct train_options *o, const fathom_device
         {"recompute", &s->recompute, s->recompute == FATHOM_RECOMPUTE_NORM && s->norm == FATHOM_NORM_NONE,
          "there is no norm"},
         {"checkpoint-every", &s->checkpoint_every, !s->out, "nothing is saved without --out"},
+        {"layer-metrics", &s->layer_metrics, !s->out, "nothing is written without --out"},
         {"fallback", &o->fallback, be_device_info(device->dev)->opencl_index < 0, "the run is on the CPU"},
     };
 #undef X

@@ -43,7 +43,7 @@ static fathom_status take(struct train_options *o, const struct opt_row *row, co
     case OPT_IS_COUNTED:
         if (!cJSON_IsString(item))
             break;
-        return text_read_counted(member, key, row->choices, (int64_t)row->high, item->valuestring);
+        return text_read_counted(member, key, row->choices, (int64_t)row->low, (int64_t)row->high, item->valuestring);
     case OPT_IS_TEXT:
     case OPT_IS_PATH:
         if (!cJSON_IsString(item))

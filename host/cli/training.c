@@ -124,27 +124,41 @@ fathom_status log_network(const fathom_train_options *options, const fathom_data
 
 const struct shown_metric shown_metrics[SHOWN_METRICS] = {
     {"group distance ratio", "above 1: classes are further apart than their members",
-     offsetof(metrics_values, group_distance_ratio)},
-    {"intra-group distance", "inside a class", offsetof(metrics_values, intra_group_distance)},
-    {"inter-group distance", "between classes", offsetof(metrics_values, inter_group_distance)},
+     offsetof(metrics_values, group_distance_ratio), offsetof(metrics_values, group_distance_ratio_error)},
+    {"intra-group distance", "inside a class", offsetof(metrics_values, intra_group_distance),
+     offsetof(metrics_values, intra_group_distance_error)},
+    {"inter-group distance", "between classes", offsetof(metrics_values, inter_group_distance),
+     offsetof(metrics_values, inter_group_distance_error)},
     {"instance information gain", "bits still known of each node's own features",
-     offsetof(metrics_values, instance_information_gain)},
-    {"mean average distance", "0: all nodes look alike", offsetof(metrics_values, mean_average_distance)},
-    {"Dirichlet energy", "0: neighbours look alike", offsetof(metrics_values, dirichlet_energy)},
+     offsetof(metrics_values, instance_information_gain), offsetof(metrics_values, instance_information_gain_error)},
+    {"mean average distance", "0: all nodes look alike", offsetof(metrics_values, mean_average_distance),
+     offsetof(metrics_values, mean_average_distance_error)},
+    {"Dirichlet energy", "0: neighbours look alike", offsetof(metrics_values, dirichlet_energy), 0},
     {"Dirichlet energy, mean", "the same for each node, not divided by degrees",
-     offsetof(metrics_values, dirichlet_energy_mean)},
+     offsetof(metrics_values, dirichlet_energy_mean), 0},
 };
 
-double shown_value(const metrics_values *values, int metric) {
+static double value_at(const metrics_values *values, size_t offset) {
     double value;
-    memcpy(&value, (const char *)values + shown_metrics[metric].offset, sizeof value);
+    memcpy(&value, (const char *)values + offset, sizeof value);
     return value;
 }
 
-void print_metrics(const metrics_values *values) {
-    for (int i = 0; i < SHOWN_METRICS; i++)
-        printf("%-26s %10s   %s%s%s\n", shown_metrics[i].title, real_text(shown_value(values, i), 3),
-               style(stdout, STYLE_DIM), shown_metrics[i].meaning, style(stdout, STYLE_PLAIN));
+double shown_value(const metrics_values *values, int metric) { return value_at(values, shown_metrics[metric].offset); }
+
+void print_metrics(const metrics_values *values, int64_t nodes) {
+    const bool sampled = values->sampled > 0 && values->sampled < nodes;
+    for (int i = 0; i < SHOWN_METRICS; i++) {
+        const struct shown_metric *m = &shown_metrics[i];
+        char error[32] = "";
+        if (sampled && m->error_offset && value_at(values, m->error_offset) > 0)
+            snprintf(error, sizeof error, " \xC2\xB1 %.2g", value_at(values, m->error_offset));
+        printf("%-26s %10s%*s   %s%s%s\n", m->title, real_text(shown_value(values, i), 3), sampled ? -13 : 0, error,
+               style(stdout, STYLE_DIM), m->meaning, style(stdout, STYLE_PLAIN));
+    }
+    if (sampled)
+        printf("\xC2\xB1 is a standard error: %s of %s nodes were taken against all; --metrics all takes every pair\n",
+               count_text(values->sampled), count_text(nodes));
     if (values->empty_classes > 0)
         printf("%d class%s without members left out of the group distances\n", values->empty_classes,
                plural_es(values->empty_classes));

@@ -6,6 +6,12 @@
 #include "cli/open_device.h"
 #include "train/train.h"
 
+/* --metrics of eval and metrics; train has it from the list of settings. */
+#define METRICS_ROW(S, member)                                                                                 \
+    OPT_COUNTED(S, member, "metrics", 0, METRICS_ROWS_CHOICES, METRICS_ROWS_CHOICES, "auto", METRICS_ROWS_MIN, \
+                METRICS_ROWS_MAX,                                                                              \
+                "rows that metrics take against all rows; auto: all of 30,000 nodes, of more sampled:4000")
+
 /* Progress on the screen; Ctrl-C once asks the run to stop after its epoch, twice ends the command immediately. */
 void watch_training(fathom_train_options *options);
 const stop_flag *watch_signals(void); /* not 0: stop */
@@ -22,10 +28,12 @@ const char *real_text(double value, int digits);
 #define SHOWN_METRICS 7
 struct shown_metric {
     const char *title, *meaning;
-    size_t offset; /* of the double in metrics_values */
+    size_t offset;       /* of the double in metrics_values */
+    size_t error_offset; /* of its standard error; 0: it is never sampled */
 };
 extern const struct shown_metric shown_metrics[SHOWN_METRICS];
 double shown_value(const metrics_values *values, int metric);
-void print_metrics(const metrics_values *values);
+/* With the standard errors of a sample of `nodes`. */
+void print_metrics(const metrics_values *values, int64_t nodes);
 
 #endif

@@ -16,7 +16,8 @@ typedef enum random_stream {
     RANDOM_SPLIT = 4,     /* training and validation nodes; layer = class */
     RANDOM_MISSING = 5,   /* rows whose features are lost; element = row */
     RANDOM_SYNTHETIC = 6, /* made graphs, labels and features; layer = what is drawn */
-    RANDOM_TEST = 8       /* inputs of tests and benchmarks */
+    RANDOM_TEST = 8,      /* inputs of tests and benchmarks */
+    RANDOM_METRICS = 9    /* rows that metrics are sampled at; element = row */
 } random_stream;
 
 /* A position in a stream; words are drawn in sequence. */

@@ -97,32 +97,39 @@ bool text_read_number(double *value, const char *text) {
     return strchr("+-.0123456789", text[0]) && end != text && *end == '\0' && isfinite(*value);
 }
 
-/* The i-th of the words, and its length; past the end the last one. */
+/* The i-th of the words, and its length without what follows a colon; past the end the last one. */
 static const char *word_at(const char *words, int64_t i, int *length) {
     for (const char *next; i > 0 && (next = strchr(words, '|')); i--)
         words = next + 1;
-    *length = (int)strcspn(words, "|");
+    *length = (int)strcspn(words, "|:");
     return words;
 }
 
-fathom_status text_read_counted(int64_t *value, const char *what, const char *words, int64_t most, const char *text) {
-    int length = 0;
+fathom_status text_read_counted(int64_t *value, const char *what, const char *words, int64_t least, int64_t most,
+                                const char *text) {
+    int length;
     double number = 0;
-    const char *word = words;
-    for (int64_t i = 0; word[length] || i == 0; i++) {
-        word = word_at(words, i, &length);
+    bool needs_number = strchr(words, ':') != NULL;
+    for (int64_t i = 0;; i++) {
+        const char *word = word_at(words, i, &length);
+        bool last = word[length] != '|', same = strncmp(word, text, (size_t)length) == 0;
+        const char *rest = text + (same ? length : 0);
         *value = -i;
-        if (strncmp(word, text, (size_t)length) == 0 && text[length] == '\0')
+        if (same && !*rest && !(last && needs_number))
             return FATHOM_OK;
+        if (!last)
+            continue;
+        const char *digits = same && *rest == ':' ? rest + 1 : "";
+        if (!digits[strspn(digits, "0123456789")] && text_read_number(&number, digits) && number >= (double)least &&
+            number <= (double)most) {
+            *value = (int64_t)number;
+            return FATHOM_OK;
+        }
+        return needs_number ? fail(FATHOM_USAGE, "%s '%.80s': give one of %s with N from %lld to %lld", what, text,
+                                   words, (long long)least, (long long)most)
+                            : fail(FATHOM_USAGE, "%s '%.80s': give one of %s, or %s:N with N from %lld to %lld", what,
+                                   text, words, word, (long long)least, (long long)most);
     }
-    bool counted = strncmp(word, text, (size_t)length) == 0 && text[length] == ':';
-    const char *digits = counted ? text + length + 1 : "";
-    if (digits[strspn(digits, "0123456789")] || !text_read_number(&number, digits) || number < 1 ||
-        number > (double)most)
-        return fail(FATHOM_USAGE, "%s '%.80s': give one of %s, or %s:N with N from 1 to %lld", what, text, words, word,
-                    (long long)most);
-    *value = (int64_t)number;
-    return FATHOM_OK;
 }
 
 void text_write_counted(char *out, size_t capacity, const char *words, int64_t value) {

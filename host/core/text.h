@@ -37,9 +37,10 @@ bool text_is_utf8(const char *text);
 /* Parses the whole string as a finite number in the C locale; false when it is not one. */
 bool text_read_number(double *value, const char *text);
 
-/* One of the words "a|b|c", or "c:N", the last one with a number of 1 to `most`: -i for the i-th word, or N. `what`
- * names the option in the message. */
-fathom_status text_read_counted(int64_t *value, const char *what, const char *words, int64_t most, const char *text);
+/* One of the words "a|b|c", or "c:N", the last one with a number of `least` to `most`: -i for the i-th word, or N. In
+ * "a|b|c:N" the last word takes a number always. `what` names the option in the message. */
+fathom_status text_read_counted(int64_t *value, const char *what, const char *words, int64_t least, int64_t most,
+                                const char *text);
 void text_write_counted(char *out, size_t capacity, const char *words, int64_t value);
 
 /* Replaces the file atomically (core/file.h). Fails when an earlier call on this text failed. */

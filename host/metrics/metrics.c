@@ -1,7 +1,9 @@
 /* metrics.c - all metrics of one set of representations; see metrics.h. */
 #include "metrics/metrics.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
@@ -23,10 +25,31 @@ void metrics_init_nan(metrics_values *values, metrics_definition definition) {
 #define X(name) values->name = NAN;
     METRICS_LIST(X)
 #undef X
+#define X(name) values->name##_error = NAN;
+    METRICS_SAMPLED_LIST(X)
+#undef X
 }
 
-fathom_status metrics_check_stop(const stop_flag *stop) {
-    return stop && *stop ? fail(FATHOM_INTERRUPTED, "interrupted while measuring over-smoothing") : FATHOM_OK;
+int64_t metrics_rows_for(int64_t rows, int64_t nodes) {
+    if (rows != FATHOM_METRICS_AUTO)
+        return rows;
+    return nodes > METRICS_ALL_NODES ? METRICS_AUTO_ROWS : FATHOM_METRICS_ALL;
+}
+
+fathom_status metrics_rows_check(int64_t rows) {
+    if ((rows >= METRICS_ROWS_MIN && rows <= METRICS_ROWS_MAX) || (rows <= 0 && rows >= FATHOM_METRICS_ALL))
+        return FATHOM_OK;
+    return fail(FATHOM_USAGE, "metrics of %lld rows: give none, all, or a sample of %d to %d rows", (long long)rows,
+                METRICS_ROWS_MIN, METRICS_ROWS_MAX);
+}
+
+fathom_status metrics_before_launch(const metrics_input *in, const char *what, int64_t first, int64_t rows) {
+    if (in->stop && *in->stop)
+        return fail(FATHOM_INTERRUPTED, "interrupted while measuring over-smoothing");
+    if (first > 0)
+        progress_report(in->progress, "measuring over-smoothing: %s, %d %%", what,
+                        (int)(100 * (double)first / (double)rows));
+    return FATHOM_OK;
 }
 
 int64_t metrics_launch_rows(int64_t n) {
@@ -116,20 +139,28 @@ static fathom_status check(const metrics_input *in) {
 
 fathom_status metrics_compute(metrics_values *values, be_device *dev, const metrics_input *in,
                               metrics_definition definition) {
-    metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h, .stop = in->stop};
+    int64_t wanted = metrics_rows_for(in->rows, in->nodes);
+    metrics_sample sample = {0};
+    metrics_rows rows = {.dev = dev, .n = in->nodes, .d = in->width, .raw = in->h, .in = in, .sample = &sample};
     fathom_status status;
     metrics_init_nan(values, definition);
+    if (wanted == FATHOM_METRICS_NONE)
+        return FATHOM_OK;
     TRY(check(in));
+    TRY_OUT(metrics_sample_make(&sample, in->nodes, wanted > 0 ? wanted : in->nodes, NULL, 0));
+    values->sampled = sample.rows;
     TRY_OUT(upload_rows(&rows));
     if (in->labels)
-        TRY_OUT(metrics_group_distance(values, &rows, in, definition));
+        TRY_OUT(metrics_group_distance(values, &rows, definition));
     if (in->features)
-        TRY_OUT(metrics_information_gain(&values->instance_information_gain, dev, in));
+        TRY_OUT(metrics_information_gain(values, dev, in, &sample));
     if (in->graph)
         TRY_OUT(metrics_dirichlet(&values->dirichlet_energy, &values->dirichlet_energy_mean, &rows, in->graph));
-    TRY_OUT(metrics_mad(&values->mean_average_distance, &rows));
+    TRY_OUT(metrics_mad(values, &rows));
 out:
+    progress_clear(in->progress);
     be_free(dev, rows.buf);
     mem_free(rows.unit);
+    metrics_sample_free(&sample);
     return status;
 }

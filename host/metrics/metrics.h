@@ -9,6 +9,7 @@
 #define METRICS_METRICS_H
 
 #include "backend/backend.h"
+#include "core/progress.h"
 #include "core/stop.h"
 #include "data/data.h"
 
@@ -32,6 +33,26 @@ const char *metrics_definition_name(metrics_definition definition);
     X(dirichlet_energy_mean)     \
     X(mean_average_distance)
 
+/* X(name): those that may be estimated from a sample, and have a standard error. */
+#define METRICS_SAMPLED_LIST(X)  \
+    X(instance_information_gain) \
+    X(group_distance_ratio)      \
+    X(intra_group_distance)      \
+    X(inter_group_distance)      \
+    X(mean_average_distance)
+
+/* Rows against all: a number, or FATHOM_METRICS_AUTO, _NONE, _ALL: 0, -1, -2, as text_read_counted reads them. */
+#define METRICS_ROWS_CHOICES "auto|none|all|sampled:N"
+#define METRICS_ROWS_MIN 2 /* one row has no standard error */
+#define METRICS_ROWS_MAX 1000000000
+#define METRICS_ALL_NODES 30000 /* auto: all pairs up to here, which take a second or two, */
+#define METRICS_AUTO_ROWS 4000  /* and above it this many rows */
+
+/* AUTO decided for a graph of so many nodes; others unchanged. */
+int64_t metrics_rows_for(int64_t rows, int64_t nodes);
+/* FATHOM_USAGE unless it is a sample of at least METRICS_ROWS_MIN rows, or a fathom_metric_rows. */
+fathom_status metrics_rows_check(int64_t rows);
+
 /* The public structure. NaN: the input does not suffice; infinite: the ratio when only intra is 0. */
 typedef fathom_metrics metrics_values;
 
@@ -42,7 +63,9 @@ typedef struct metrics_input {
     int32_t classes;
     const data_features *features; /* as loaded; NULL: no information gain */
     const data_graph *graph;       /* NULL: no Dirichlet energies */
+    int64_t rows;                  /* a number or a fathom_metric_rows; NONE: all values NaN */
     const stop_flag *stop;         /* nonzero: return FATHOM_INTERRUPTED before the next launch; may be NULL */
+    message_fn *progress;          /* told before each launch but the first of a metric; may be NULL */
 } metrics_input;
 
 /* All values NaN. */

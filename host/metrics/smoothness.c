@@ -51,24 +51,37 @@ out:
     return status;
 }
 
-fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
-    int64_t n = rows->n, step = metrics_launch_rows(n), counted = 0;
+void metrics_mad_add(metrics_mean *mad, float sum, int32_t count) {
+    if (count == 0)
+        return;
+    mad->total += (double)sum / count;
+    metrics_spread_add(&mad->spread, (double)sum / count);
+}
+
+void metrics_mad_give(metrics_values *values, const metrics_mean *mad, const metrics_sample *sample) {
+    int64_t count = mad->spread.count;
+    values->mean_average_distance = count ? mad->total / (double)count : 0;
+    values->mean_average_distance_error =
+        sample->order && count ? sqrt(metrics_spread_error(&mad->spread, sample->n)) : 0;
+}
+
+/* For the rows of the sample: sum_i = sum_j D_ij and their count, over D_ij > 1e-12; adds sum_i / count_i. */
+static fathom_status add_means(metrics_mean *mad, const metrics_rows *rows, be_mat x, be_mat norm) {
+    int64_t n = rows->n, all = rows->sample->rows, step = metrics_launch_rows(n);
     be_buf *buf = NULL;
     float *sums = NULL;
     int32_t *counts = NULL;
-    double total = 0;
     fathom_status status;
     TRY_OUT(mem_new(&sums, step, 1, sizeof *sums, "distances"));
     TRY_OUT(mem_new(&counts, step, 1, sizeof *counts, "counts"));
     TRY_OUT(be_alloc(rows->dev, &buf, be_floats(2 * step), "distances"));
-    for (int64_t first = 0; first < n; first += step) {
-        int64_t count = first + step < n ? step : n - first;
-        TRY_OUT(metrics_check_stop(rows->stop));
-        /* sum_i = sum_j D_ij and their count, over D_ij > 1e-12 */
+    for (int64_t first = 0; first < all; first += step) {
+        int64_t count = first + step < all ? step : all - first;
+        TRY_OUT(metrics_before_launch(rows->in, "mean average distance", first, all));
         TRY_OUT(be_mad_fold(rows->dev, &(be_mad_fold_args){.sum = be_vector(buf, 0, count),
                                                            .count = be_int_view(buf, step, count),
-                                                           .x = rows->unit_dev,
-                                                           .norm = rows->norm_dev,
+                                                           .x = x,
+                                                           .norm = norm,
                                                            .first = first}));
         TRY_OUT(be_download(rows->dev, sums, buf, 0, be_floats(count)));
         TRY_OUT(be_download(rows->dev, counts, buf, be_floats(step), be_floats(count)));
@@ -76,14 +89,27 @@ fathom_status metrics_mad(double *mad, const metrics_rows *rows) {
             if (counts[i] < 0 || counts[i] > n)
                 TRY_OUT(fail(FATHOM_DEVICE, "%s counts %d of %lld rows: a wrong result; run `fathom selftest`",
                              be_device_info(rows->dev)->name, counts[i], (long long)n));
-            total += counts[i] > 0 ? (double)sums[i] / counts[i] : 0;
-            counted += counts[i] > 0;
+            metrics_mad_add(mad, sums[i], counts[i]);
         }
     }
-    *mad = counted ? total / (double)counted : 0;
 out:
     be_free(rows->dev, buf);
     mem_free(sums);
     mem_free(counts);
+    return status;
+}
+
+fathom_status metrics_mad(metrics_values *values, const metrics_rows *rows) {
+    be_mat x = rows->unit_dev, norm = be_view(rows->norm_dev.buf, rows->norm_dev.off, rows->n, 1);
+    be_buf *x_buf = NULL, *norm_buf = NULL;
+    metrics_mean mad = {0};
+    fathom_status status;
+    TRY_OUT(metrics_sample_order(rows->dev, &x_buf, &x, rows->sample));
+    TRY_OUT(metrics_sample_order(rows->dev, &norm_buf, &norm, rows->sample));
+    TRY_OUT(add_means(&mad, rows, x, be_vector(norm.buf, norm.off, rows->n)));
+    metrics_mad_give(values, &mad, rows->sample);
+out:
+    be_free(rows->dev, x_buf);
+    be_free(rows->dev, norm_buf);
     return status;
 }

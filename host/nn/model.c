@@ -72,8 +72,11 @@ fathom_status nn_forward(nn_model *m, const nn_pass *pass) {
     int64_t layers = m->config.layers;
     be_mat h = {0};
     m->is_overwritten = !pass->training;
-    for (int64_t k = 0; k < layers; k++)
+    for (int64_t k = 0; k < layers; k++) {
         TRY(forward_layer(m, pass, k, &h));
+        if (pass->layer)
+            TRY(pass->layer(pass->user, k, h));
+    }
     return m->conv->forward_output ? m->conv->forward_output(&m->convs[layers - 1], pass, h) : FATHOM_OK;
 }
 

@@ -178,6 +178,10 @@ typedef struct nn_pass {
     bool again; /* recomputation of this pass in its backward */
     uint64_t seed;
     uint32_t epoch;
+    /* Evaluation only, may be NULL: called with H_k (n x width) of layer k = 0 .. K-1, in the order of the device,
+     * while it is there: all layers share its memory. */
+    fathom_status (*layer)(void *user, int64_t k, be_mat h);
+    void *user;
 } nn_pass;
 
 /* A model without device memory: its parameters and its bytes are known. */

@@ -138,7 +138,7 @@ static fathom_status read_value(char *options, const struct opt_row *row, const 
     case OPT_IS_CHOICE:
         return read_choice(member, row, value);
     case OPT_IS_COUNTED:
-        return text_read_counted(member, title(row), row->choices, (int64_t)row->high, value);
+        return text_read_counted(member, title(row), row->choices, (int64_t)row->low, (int64_t)row->high, value);
     default:
         *(const char **)member = value;
         return FATHOM_OK;

@@ -49,8 +49,8 @@ extern const char OPT_REQUIRED[];
     { name, letter, argument, OPT_IS_REAL, fallback, help, OPT_AT(double, S, member), low, high, word }
 #define OPT_CHOICE(S, member, name, letter, choices, fallback, help) \
     { name, letter, choices, OPT_IS_CHOICE, fallback, help, OPT_AT(int, S, member), 0, 0, choices }
-#define OPT_COUNTED(S, member, name, letter, argument, choices, fallback, most, help) \
-    { name, letter, argument, OPT_IS_COUNTED, fallback, help, OPT_AT(int64_t, S, member), 1, most, choices }
+#define OPT_COUNTED(S, member, name, letter, argument, choices, fallback, least, most, help) \
+    { name, letter, argument, OPT_IS_COUNTED, fallback, help, OPT_AT(int64_t, S, member), least, most, choices }
 #define OPT_TEXT(S, member, name, letter, argument, fallback, help) \
     { name, letter, argument, OPT_IS_TEXT, fallback, help, OPT_AT(const char *, S, member), 0, 0, NULL }
 #define OPT_PATH(S, member, name, letter, argument, fallback, help) \

@@ -8,6 +8,7 @@
 #include "report/page.h"
 #include "report/paper.h"
 #include "report/paper_tables.h"
+#include "report/report_layers.h"
 #include "report/report_run.h"
 
 #define TEXT_LINES 12 /* epochs shown in a terminal */
@@ -145,7 +146,15 @@ fathom_status report_run_html(text_buf *out, const report_run *run) {
         text_add(out, "<p class=\"note\">No epoch has been recorded yet.</p>\n");
     text_add(out, "<div class=\"charts pairs\">\n");
     draw_curves(&figures, run);
-    text_add(out, "</div></section>\n<section><h2>Result</h2>\n<dl>");
+    text_add(out, "</div></section>\n");
+    if (report_layers_count(run) > 0) {
+        text_add(out,
+                 "<section><h2>Over layers</h2>\n<p class=\"note\">The representations of every layer after some "
+                 "epochs; bands are standard errors of a sample of the nodes.</p>\n<div class=\"charts pairs\">\n");
+        TRY(report_layers_draw(&figures, run));
+        text_add(out, "</div></section>\n");
+    }
+    text_add(out, "<section><h2>Result</h2>\n<dl>");
     add_result(out, page_dl_row, run);
     text_add(out, "</dl>\n");
     text_add(out, "</section>\n<section><h2>How it was made</h2>\n<dl>");
@@ -207,7 +216,8 @@ fathom_status report_run_svg(int *count, const report_run *run, const char *fold
     report_figures figures = {.folder = folder, .prefix = slash && slash[1] ? slash + 1 : run->folder};
     TRY(sweep_make_dir(folder));
     draw_curves(&figures, run);
+    fathom_status status = report_layers_draw(&figures, run);
     *count = figures.count;
     intern_free(&figures.files);
-    return figures.status;
+    return status == FATHOM_OK ? figures.status : status;
 }

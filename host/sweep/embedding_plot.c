@@ -79,7 +79,7 @@ static fathom_status save_all(const sweep_journal *journal, const char *cell, nn
     char path[SWEEP_PATH_MAX];
     train_scores scores = {0};
     fathom_status status;
-    TRY_OUT(train_evaluate(&scores, model, set, dev, METRICS_AUTHORS));
+    TRY_OUT(train_score(&scores, model, set, dev));
     TRY_OUT(path_of(path, journal, cell, "-labels"));
     TRY_OUT(save_labels(path, set));
     if (nn_model_config(model)->norm == NN_GROUP) {

@@ -101,7 +101,7 @@ static fathom_status read_scalar(void *member, const recipe_key *key, const char
     double number = key->type == RECIPE_REAL ? NAN : 0; /* unset */
     int index;
     if (key->type == RECIPE_COUNTED)
-        return text_read_counted(member, key->name, key->keyword, (int64_t)key->high, value);
+        return text_read_counted(member, key->name, key->keyword, (int64_t)key->low, (int64_t)key->high, value);
     if (key->type == RECIPE_CHOICE) {
         TRY(read_choice(&index, key->name, value, key->choices, key->choice_count));
         memcpy(member, &index, sizeof index); /* every enum of train_config has the size of int */

@@ -80,8 +80,11 @@ static fathom_status check_range(const char *name, double value, double low, dou
 
 /* Settings of the trainer by the ranges of the list, then those of the network. */
 static fathom_status check_settings(const train_config *c) {
+#define CHECK_INT check_range
+#define CHECK_REAL check_range
+#define CHECK_COUNTED(option, value, low, high) metrics_rows_check((int64_t)(value))
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
-    TRY(check_range(option, (double)c->member, low, high));
+    TRY(CHECK_##kind(option, (double)c->member, low, high));
     SETTINGS_TRAINER(X);
 #undef X
     return nn_config_check(&c->net);
@@ -109,5 +112,6 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         c->lambda_from = TRAIN_LAMBDA_PRESET; /* nothing to search for */
     if (c->lambda_from != TRAIN_LAMBDA_GIVEN)
         c->net.lambda = lambda_of(r, c);
+    c->metrics = metrics_rows_for(c->metrics, set->graph.nodes);
     return check_settings(c);
 }

@@ -50,8 +50,7 @@ fathom_status train_score(train_scores *scores, nn_model *model, const data_set 
     return FATHOM_OK;
 }
 
-fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
-                            const stop_flag *stop) {
+fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, const train_measuring *how) {
     metrics_input in = {.nodes = set->graph.nodes,
                         .width = set->classes,
                         .h = scores->logits,
@@ -59,13 +58,15 @@ fathom_status train_measure(train_scores *scores, const data_set *set, be_device
                         .classes = set->classes,
                         .features = &set->features,
                         .graph = &set->graph,
-                        .stop = stop};
-    metrics_init_nan(&scores->metrics, definition);
-    return scores->finite ? metrics_compute(&scores->metrics, dev, &in, definition) : FATHOM_OK;
+                        .rows = how->rows,
+                        .stop = how->stop,
+                        .progress = how->progress};
+    metrics_init_nan(&scores->metrics, how->definition);
+    return scores->finite ? metrics_compute(&scores->metrics, dev, &in, how->definition) : FATHOM_OK;
 }
 
 fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
-                             metrics_definition definition) {
+                             const train_measuring *how) {
     TRY(train_score(scores, model, set, dev));
-    return train_measure(scores, set, dev, definition, NULL);
+    return how ? train_measure(scores, set, dev, how) : FATHOM_OK;
 }

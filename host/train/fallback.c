@@ -41,8 +41,10 @@ fathom_status fallback_to_cpu(run *r) {
     if (r->has_snapshot)
         snprintf(where, sizeof where, "after epoch %" PRId64, r->snapshot_progress.epoch);
     snprintf(text, sizeof text, "%.1500s; continuing on the CPU %s", fathom_last_error(), where);
+    metrics_layers_free(r->layers);
     nn_model_free(r->model);
     nn_input_free(r->input);
+    r->layers = NULL;
     r->model = NULL;
     r->input = NULL;
     TRY(be_open(&r->fallback_dev, "cpu", &(be_options){.threads = (int)r->config->threads}));

@@ -11,8 +11,6 @@
 #include "core/mem.h"
 #include "train/checkpoint.h"
 
-#define ANNOUNCED_NODES 30000 /* from here on the metrics take seconds: a note announces them */
-
 bool run_stop_requested(const run *r) { return r->hooks->stop && *r->hooks->stop; }
 
 void run_note(const run *r, const char *text) {
@@ -100,8 +98,11 @@ static fathom_status fail_if_stopped(const run *r) {
                                                      : FATHOM_OK;
 }
 
+static bool measures(const train_config *c) { return c->metrics != FATHOM_METRICS_NONE || c->layer_metrics > 0; }
+
 static fathom_status check_device(run *r) {
-    train_use use = {.config = &r->config->net, .training = true, .metrics = true, .dense = r->set->features.dense};
+    train_use use = {
+        .config = &r->config->net, .training = true, .metrics = measures(r->config), .dense = r->set->features.dense};
     char note[CORE_MESSAGE_MAX];
     if (r->config->checked)
         return FATHOM_OK;
@@ -124,28 +125,38 @@ static void note_busy_cores(const run *r, double seconds) {
                     "machine");
 }
 
-/* Loads the best weights and computes the metrics of their outputs, O(n^2) and minutes on a large graph. An interrupted
- * run skips them; `fathom eval` computes them later from the saved model. */
+/* From here on all pairs take seconds. */
+static void note_pairs(const run *r) {
+    char text[160];
+    int32_t nodes = r->set->graph.nodes;
+    if (nodes <= METRICS_ALL_NODES || r->config->metrics == FATHOM_METRICS_NONE)
+        return;
+    if (r->config->metrics > 0 && r->config->metrics < nodes)
+        snprintf(text, sizeof text,
+                 "measuring over-smoothing: %" PRId64 " of %" PRId32 " nodes against all (--metrics)",
+                 r->config->metrics, nodes);
+    else
+        snprintf(text, sizeof text, "measuring over-smoothing over all pairs of %" PRId32 " nodes", nodes);
+    run_note(r, text);
+}
+
+/* Loads the best weights and computes the metrics of their outputs, over all pairs minutes on a large graph. An
+ * interrupted run skips them; `fathom eval` computes them later from the saved model. */
 static fathom_status measure_best(run *r) {
     train_scores scores = {0};
-    char text[96];
+    const train_measuring how = {METRICS_AUTHORS, r->config->metrics, r->hooks->stop, r->hooks->progress};
     TRY(nn_load_best(r->model));
     if (r->result->interrupted)
         return FATHOM_OK;
-    if (r->set->graph.nodes > ANNOUNCED_NODES) {
-        snprintf(text, sizeof text, "measuring over-smoothing over all pairs of %" PRId32 " nodes",
-                 r->set->graph.nodes);
-        run_note(r, text);
-    }
-    fathom_status status = train_score(&scores, r->model, r->set, r->dev);
-    if (status == FATHOM_OK)
-        status = train_measure(&scores, r->set, r->dev, METRICS_AUTHORS, r->hooks->stop);
+    note_pairs(r);
+    fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, &how);
     if (status == FATHOM_INTERRUPTED) {
         r->result->interrupted = true;
         metrics_init_nan(&scores.metrics, METRICS_AUTHORS);
         status = FATHOM_OK;
     }
     r->result->metrics = scores.metrics;
+    r->result->metrics.rows = r->config->metrics;
     if (status == FATHOM_OK && !scores.finite && fallback_possible(r))
         status = fail(FATHOM_NUMERIC, "the representations of the best epoch are not all finite");
     else if (status == FATHOM_OK && !scores.finite)
@@ -253,6 +264,7 @@ fathom_status train_run(train_result **result, const train_config *config, const
     fathom_status status = run_to_end(&r, start);
     c_locale_leave(before);
     run_dir_close(&r.dir);
+    metrics_layers_free(r.layers);
     nn_model_free(r.model);
     nn_input_free(r.input);
     fallback_free(&r);

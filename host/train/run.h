@@ -3,6 +3,7 @@
 #ifndef TRAIN_RUN_H
 #define TRAIN_RUN_H
 
+#include "metrics/layers.h"
 #include "train/resume_state.h"
 #include "train/run_dir.h"
 
@@ -16,6 +17,7 @@ typedef struct run {
     run_dir dir;
     train_result *result;
     train_progress progress;
+    metrics_layers *layers; /* NULL until they are measured on this device */
 
     double *epoch_ms;                    /* of the epochs of this process; capacity config->epochs */
     int64_t epochs_timed;                /* length of epoch_ms */
@@ -54,6 +56,11 @@ void trainer_summarize(run *r);
 /* Sets lambda of model and result to the candidate with the best validation accuracy. The weights are those of the last
  * candidate afterwards. FATHOM_INTERRUPTED: stopped before all were tried. */
 fathom_status lambda_search(run *r);
+
+/* ---- layer_metrics.c ---- */
+
+/* *measured = the metrics of every layer after this epoch, NULL unless --layer-metrics asks for them. */
+fathom_status layer_metrics(const metrics_layers **measured, run *r, int64_t epoch);
 
 /* ---- fallback.c ---- */
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -170,17 +171,43 @@ static const char *number_text(char text[32], double value, const char *format) 
     return text;
 }
 
-fathom_status run_dir_add_epoch(run_dir *dir, const train_epoch *e) {
+/* ,"name":[value of layer 1, ...] with the members of metrics_values that lie at `offset`. */
+static void write_list(FILE *file, const char *name, const char *suffix, const metrics_layers *layers, size_t offset) {
+    char text[32];
+    double value;
+    fprintf(file, ",\"%s%s\":[", name, suffix);
+    for (int64_t k = 0; k < metrics_layers_count(layers); k++) {
+        memcpy(&value, (const char *)metrics_layers_at(layers, k) + offset, sizeof value);
+        fprintf(file, "%s%s", k ? "," : "", number_text(text, value, "%.9g"));
+    }
+    fprintf(file, "]");
+}
+
+/* The group distances have closed forms: no errors. */
+static void write_layers(FILE *file, const metrics_layers *layers) {
+    fprintf(file, ",\"layers\":{\"sampled\":%" PRId64, metrics_layers_sampled(layers));
+#define X(name) write_list(file, #name, "", layers, offsetof(metrics_values, name));
+    METRICS_LIST(X)
+#undef X
+    write_list(file, "instance_information_gain", "_error", layers,
+               offsetof(metrics_values, instance_information_gain_error));
+    write_list(file, "mean_average_distance", "_error", layers, offsetof(metrics_values, mean_average_distance_error));
+    fprintf(file, "}");
+}
+
+fathom_status run_dir_add_epoch(run_dir *dir, const train_epoch *e, const metrics_layers *layers) {
     char n[5][32];
     if (!dir->path)
         return FATHOM_OK;
-    int wrote = fprintf(
-        dir->epochs, "{\"epoch\":%" PRId64 ",\"loss\":%s,\"train_acc\":%s,\"val_acc\":%s,\"test_acc\":%s,\"ms\":%s}\n",
-        e->epoch, number_text(n[0], e->loss, "%.9g"), number_text(n[1], e->accuracy[NN_TRAIN], "%.9g"),
-        number_text(n[2], e->accuracy[NN_VAL], "%.9g"), number_text(n[3], e->accuracy[NN_TEST], "%.9g"),
-        number_text(n[4], e->ms, "%.4f"));
-    return wrote > 0 ? FATHOM_OK
-                     : fail(FATHOM_FAILURE, "%s/epochs.jsonl: cannot be written: %s", dir->path, strerror(errno));
+    fprintf(dir->epochs, "{\"epoch\":%" PRId64 ",\"loss\":%s,\"train_acc\":%s,\"val_acc\":%s,\"test_acc\":%s,\"ms\":%s",
+            e->epoch, number_text(n[0], e->loss, "%.9g"), number_text(n[1], e->accuracy[NN_TRAIN], "%.9g"),
+            number_text(n[2], e->accuracy[NN_VAL], "%.9g"), number_text(n[3], e->accuracy[NN_TEST], "%.9g"),
+            number_text(n[4], e->ms, "%.4f"));
+    if (layers)
+        write_layers(dir->epochs, layers);
+    return fprintf(dir->epochs, "}\n") > 0 && !ferror(dir->epochs)
+               ? FATHOM_OK
+               : fail(FATHOM_FAILURE, "%s/epochs.jsonl: cannot be written: %s", dir->path, strerror(errno));
 }
 
 fathom_status run_dir_sync(run_dir *dir) {

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "metrics/layers.h"
 #include "train/train.h"
 
 typedef struct run_dir {
@@ -25,7 +26,8 @@ const char *run_dir_path(char path[RUN_DIR_PATH_MAX], const run_dir *dir, const 
 
 /* Truncates epochs.jsonl after the lines of epochs 1 .. keep, which must be present in order. */
 fathom_status run_dir_truncate_epochs(run_dir *dir, int64_t keep);
-fathom_status run_dir_add_epoch(run_dir *dir, const train_epoch *epoch);
+/* layers: those of this epoch, or NULL. */
+fathom_status run_dir_add_epoch(run_dir *dir, const train_epoch *epoch, const metrics_layers *layers);
 fathom_status run_dir_sync(run_dir *dir); /* epochs.jsonl is on disk */
 
 /* Writes run.json; `result` NULL: the run has only begun. */

@@ -63,6 +63,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     SETTINGS_LENGTH(X);
     SETTINGS_EVALUATION(X);
     SETTINGS_MEMORY(X);
+    SETTINGS_MEASURES(X);
     json_int(doc, "seed", (int64_t)c->seed);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", c->missing_rate);
@@ -90,7 +91,7 @@ void train_json_model(struct json *doc, const nn_config *config) {
 #undef JSON_COUNTED
 #undef JSON_CHOICE
 
-void train_json_metrics(struct json *doc, const metrics_values *values) {
+void train_json_metrics(struct json *doc, const metrics_values *values, int64_t nodes) {
 #define X(name) json_real(doc, #name, values->name);
     METRICS_LIST(X)
 #undef X
@@ -102,9 +103,17 @@ void train_json_metrics(struct json *doc, const metrics_values *values) {
 #undef X
     json_close(doc);
     json_int(doc, "empty_classes", values->empty_classes);
+    json_int(doc, "sampled", values->sampled);
+    if (values->sampled == 0 || values->sampled == nodes)
+        return;
+    json_open(doc, "standard_error");
+#define X(name) json_real(doc, #name, values->name##_error);
+    METRICS_SAMPLED_LIST(X)
+#undef X
+    json_close(doc);
 }
 
-static void add_result(struct json *doc, const train_result *r) {
+static void add_result(struct json *doc, const train_result *r, int64_t nodes) {
     json_open(doc, "result");
     json_real(doc, "test_accuracy", r->accuracy[NN_TEST]);
     json_real(doc, "val_accuracy", r->accuracy[NN_VAL]);
@@ -113,7 +122,7 @@ static void add_result(struct json *doc, const train_result *r) {
     json_int(doc, "epochs", r->epochs);
     json_bool(doc, "stopped_early", r->stopped_early);
     json_real(doc, "loss", r->loss);
-    train_json_metrics(doc, &r->metrics);
+    train_json_metrics(doc, &r->metrics, nodes);
     json_text(doc, "definition", metrics_definition_name(METRICS_AUTHORS));
     json_close(doc);
     if (r->candidates == 0)
@@ -193,7 +202,7 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
     train_json_config(doc, result ? &result->config : config, set);
     train_json_device(doc, info);
     if (result) {
-        add_result(doc, result);
+        add_result(doc, result, set->graph.nodes);
         add_costs(doc, config, info, result);
         add_profile(doc, result);
     }

@@ -7,12 +7,15 @@
  *
  *   name        in C and in JSON; fathom_train_options has a member of that name
  *   kind        INT (int64_t), REAL (double), CHOICE (an enum) or COUNTED (int64_t: a word, or the last one with a
- * number) member      of train_config owner       who reads it: ANY network, GROUP_NORM, GCNII option      the
- * command-line option and recipe key; `letter` its short form or 0, `argument` its value in help default VALUE(number),
- * NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides low, high   the range, both ends allowed
- *   words       CHOICE: "a|b|c" in the order of the enum; COUNTED: of 0, -1, -2, ..., the last one also as "c:N"; REAL:
- * a word that may replace the number; or NULL help        of `train`; `sweep_help` of `sweep`, NULL where a list spans
- * the runs instead
+ *               number)
+ *   member      of train_config
+ *   owner       who reads it: ANY network, GROUP_NORM, GCNII
+ *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
+ *   default     VALUE(number), NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides
+ *   low, high   the range, both ends allowed
+ *   words       CHOICE: "a|b|c" in the order of the enum; COUNTED: as core/text.h reads them; REAL: a word that may
+ *               replace the number; or NULL
+ *   help        of `train`; `sweep_help` of `sweep`, NULL where a list spans the runs instead
  *
  * File formats fix their order of settings, so the list is in groups: each format names the groups in its order. */
 #ifndef TRAIN_SETTINGS_H
@@ -73,6 +76,15 @@
       "segments of S layers; auto: what the device's memory demands",                                                  \
       "activations to compute again, not to keep; see fathom train --help")
 
+/* What is measured, without effect on the training: not in the fingerprint of a run. metrics auto: metrics_rows_for;
+ * layer_metrics 0: never. */
+#define SETTINGS_MEASURES(X)                                                                                \
+    X(metrics, COUNTED, metrics, ANY, "metrics", 0, METRICS_ROWS_CHOICES, NAMED(auto, FATHOM_METRICS_AUTO), \
+      METRICS_ROWS_MIN, METRICS_ROWS_MAX, METRICS_ROWS_CHOICES,                                             \
+      "rows that metrics take against all rows; auto: all of 30,000 nodes, of more sampled:4000", NULL)     \
+    X(layer_metrics, INT, layer_metrics, ANY, "layer-metrics", 0, "N", VALUE(0), 0, 10000000, NULL,         \
+      "metrics of every layer every N epochs, in epochs.jsonl; 0: never", NULL)
+
 #define SETTINGS_PRESET(X)                                                                                         \
     X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, TRAIN_PRESET_CHOICES, \
       "the defaults: see above", "authors, paper or pyg; see fathom train --help")
@@ -93,15 +105,18 @@
 /* ---- orders ---- */
 
 /* Those that train_config itself holds; the others are in its nn_config. */
-#define SETTINGS_TRAINER(X) SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_CHECKPOINT(X)
+#define SETTINGS_TRAINER(X) \
+    SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_CHECKPOINT(X)
 
 /* Options of `train`, before --init and --out. */
-#define SETTINGS_OPTIONS(X) \
-    SETTINGS_NETWORK(X)     \
-    SETTINGS_WIDTH(X)       \
-    SETTINGS_GROUP_NORM(X)  \
-    SETTINGS_DROPOUT(X)     \
-    SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X)
+#define SETTINGS_OPTIONS(X)                                                                              \
+    SETTINGS_NETWORK(X)                                                                                  \
+    SETTINGS_WIDTH(X)                                                                                    \
+    SETTINGS_GROUP_NORM(X)                                                                               \
+    SETTINGS_DROPOUT(X)                                                                                  \
+    SETTINGS_ADAM(X)                                                                                     \
+    SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) \
+        SETTINGS_GCNII(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. */
 #define SETTINGS_RECIPE(X) \
@@ -130,6 +145,7 @@
 #define SETTING_WORD_preset train_preset_name
 /* The words of a COUNTED. */
 #define SETTING_WORDS_recompute NN_RECOMPUTE_CHOICES
+#define SETTING_WORDS_metrics METRICS_ROWS_CHOICES
 
 /* Does this nn_config have the owner of a setting? */
 #define SETTING_USED_ANY(net) true

@@ -83,6 +83,7 @@ typedef struct train_hooks { /* any may be NULL */
     void *user;
     void (*epoch)(void *user, const train_epoch *epoch);
     void (*note)(void *user, const char *text);
+    message_fn *progress;                                         /* of the metrics */
     fathom_status (*finished)(void *user, const nn_model *model); /* the model holds the best weights */
     /* Nonzero: finish the epoch and save, or skip set-up or metrics; train_run returns FATHOM_INTERRUPTED. */
     const stop_flag *stop;
@@ -125,7 +126,8 @@ void train_json_data(struct json *doc, const data_set *set);
 void train_json_device(struct json *doc, const be_info *info);
 void train_json_config(struct json *doc, const train_config *config, const data_set *set);
 void train_json_model(struct json *doc, const nn_config *config); /* what a checkpoint contains: SETTINGS_MODEL */
-void train_json_metrics(struct json *doc, const metrics_values *values); /* fields and `unavailable` */
+/* Fields, `unavailable`, and `standard_error` of a sample of the nodes. */
+void train_json_metrics(struct json *doc, const metrics_values *values, int64_t nodes);
 /* The whole record; `result` NULL: the run has only begun. */
 void train_json(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
                 const train_result *result);
@@ -140,6 +142,9 @@ void train_json_plan(struct json *doc, const train_config *config, const data_se
 /* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
 fathom_status train_save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes);
 
+/* A .npz with layer_1 .. layer_K: H of every layer in evaluation, n x its width, in the order of the set. */
+fathom_status train_save_layers(const char *path, nn_model *model);
+
 typedef struct train_scores {
     float *logits; /* n x C, mem_free */
     bool finite;   /* all logits; else the metrics are NaN */
@@ -149,11 +154,17 @@ typedef struct train_scores {
 
 /* Logits, accuracies and loss, without metrics. */
 fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev);
-/* Metrics of the logits; stop (NULL: never) as in metrics_input. */
-fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, metrics_definition definition,
-                            const stop_flag *stop);
-/* Both. */
+typedef struct train_measuring {
+    metrics_definition definition;
+    int64_t rows;          /* as in metrics_input, and the next two */
+    const stop_flag *stop; /* NULL: never */
+    message_fn *progress;  /* may be NULL */
+} train_measuring;
+
+/* Metrics of the logits. */
+fathom_status train_measure(train_scores *scores, const data_set *set, be_device *dev, const train_measuring *how);
+/* Both; how NULL: no metrics. */
 fathom_status train_evaluate(train_scores *scores, nn_model *model, const data_set *set, be_device *dev,
-                             metrics_definition definition);
+                             const train_measuring *how);
 
 #endif

@@ -141,6 +141,7 @@ fathom_status trainer_loop(run *r) {
     int64_t first = r->progress.epoch;
     while (r->progress.epoch < c->epochs) {
         train_epoch e;
+        const metrics_layers *layers;
         be_counters before = be_count(r->dev);
         TRY(trainer_epoch(r, &e, c->epochs));
         count_epoch(r, before);
@@ -149,7 +150,8 @@ fathom_status trainer_loop(run *r) {
         if (r->epochs_timed == 1)
             TRY(trainer_profile(r, r->first_epoch));
         e.seconds_left = (clock_seconds() - start) / (double)(e.epoch - first) * (double)(c->epochs - e.epoch);
-        TRY(run_dir_add_epoch(&r->dir, &e));
+        TRY(layer_metrics(&layers, r, e.epoch));
+        TRY(run_dir_add_epoch(&r->dir, &e, layers));
         if (r->hooks->epoch)
             r->hooks->epoch(r->hooks->user, &e);
         if (run_stop_requested(r)) {
