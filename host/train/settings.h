@@ -6,13 +6,15 @@
  *   X(name, kind, member, owner, option, letter, argument, default, low, high, words, help, sweep_help)
  *
  *   name        in C and in JSON; fathom_train_options has a member of that name
- *   kind        INT (int64_t), REAL (double), CHOICE (an enum) or COUNTED (int64_t: a word, or the last one with a
- * number) member      of train_config owner       who reads it: ANY network, GROUP_NORM, GCNII option      the
- * command-line option and recipe key; `letter` its short form or 0, `argument` its value in help default VALUE(number),
- * NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides low, high   the range, both ends allowed
- *   words       CHOICE: "a|b|c" in the order of the enum; COUNTED: of 0, -1, -2, ..., the last one also as "c:N"; REAL:
- * a word that may replace the number; or NULL help        of `train`; `sweep_help` of `sweep`, NULL where a list spans
- * the runs instead
+ *   kind        INT (int64_t), REAL (double), CHOICE (an enum), COUNTED (int64_t: a word, the last one with a number)
+ *   member      of train_config
+ *   owner       who reads it: ANY network, GROUP_NORM, GCNII
+ *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
+ *   default     VALUE(number), NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides
+ *   low, high   the range, both ends allowed
+ *   words       CHOICE: "a|b|c" in the order of the enum; COUNTED: of 0, -1, -2, and "c:N" is N;
+ *               REAL: a word that may replace the number; or NULL
+ *   help        of `train`; `sweep_help` of `sweep`, NULL where a list spans the runs instead
  *
  * File formats fix their order of settings, so the list is in groups: each format names the groups in its order. */
 #ifndef TRAIN_SETTINGS_H
