@@ -151,6 +151,24 @@ static void test_a_run_repeats_to_the_bit(void) {
     }
 }
 
+/* A segment longer than the network of the sanity check of a device. */
+static void test_recomputation_changes_no_loss_and_reads_no_more(void) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++) {
+        train_result *r = NULL;
+        seen s[2] = {{.count = 0}, {.count = 0}};
+        for (int i = 0; i < 2 && devices[d]; i++) {
+            train_config c = config_for(NN_GROUP, 6, 12);
+            c.net.recompute = i ? 4 : NN_RECOMPUTE_NONE;
+            golden_ok(run(&r, c, devices[d], &s[i]));
+            TEST_ASSERT_EQUAL_INT64(c.net.recompute, r->bytes.recompute);
+            TEST_ASSERT_EQUAL_INT64(1, r->per_epoch.blocking_reads);
+            TEST_ASSERT_EQUAL_INT64(0, r->allocations_after_first_epoch + r->builds_after_first_epoch);
+            train_result_free(r);
+        }
+        same_losses(&s[0], &s[1], s[0].count, 0);
+    }
+}
+
 static void test_any_number_of_threads_gives_the_same_bits(void) {
     data_set *small = graph;
     golden_ok(data_load(&graph, "embedded", NULL));
@@ -219,6 +237,7 @@ int main(void) {
     RUN_TEST(test_steady_epoch_has_one_small_read);
     RUN_TEST(test_the_costliest_epoch_is_reported);
     RUN_TEST(test_a_run_repeats_to_the_bit);
+    RUN_TEST(test_recomputation_changes_no_loss_and_reads_no_more);
     RUN_TEST(test_any_number_of_threads_gives_the_same_bits);
     RUN_TEST(test_two_layers_on_both_back_ends);
     RUN_TEST(test_fifteen_layers_on_both_back_ends);

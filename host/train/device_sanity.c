@@ -19,6 +19,7 @@ static nn_config reduced(const nn_config *config) {
     c.layers = c.layers < 3 ? c.layers : 3;
     c.hidden = c.hidden < 16 ? c.hidden : 16;
     c.groups = c.groups < 4 ? c.groups : 4;
+    c.recompute = c.recompute < 2 ? c.recompute : 2;
     return c;
 }
 
