@@ -29,8 +29,9 @@ static fathom_status prepare_launches(ocl_device *dev) {
     return FATHOM_OK;
 }
 
-static const ocl_traits traits_gpu = {"gpu", 64, 256, 64};
-static const ocl_traits traits_cpu = {"cpu", 64, 64, INT64_MAX}; /* CLBlast takes at least four times as long there */
+static const ocl_traits traits_gpu = {"gpu", 64, 256, 128, 64};
+static const ocl_traits traits_cpu = {"cpu", 64, 64, 64,
+                                      INT64_MAX}; /* CLBlast takes at least four times as long there */
 
 /* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query. */
 static fathom_status choose_traits(ocl_device *dev) {
