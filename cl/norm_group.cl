@@ -115,33 +115,32 @@ HELPER void softmax_rows(const group_tile *t, const group_assign_args *a, __glob
     }
 }
 
-/* s of a tile's rows, to global memory; h (of the last columns) and s (of the last groups) stay in the tile. */
-HELPER void assign_tile(const group_tile *t, const group_assign_args *a, __global float *s, __global const float *h,
-                        __global const float *u, __global const float *c) {
+/* The assignment of a tile's rows to `count` groups from g0, to global memory. */
+HELPER void store_s(const group_tile *t, const group_assign_args *a, __global float *s, uint g0, uint count) {
     uint size = (uint)get_local_size(0);
-    for (uint g0 = 0; g0 < a->groups; g0 += GROUP_CHUNK) {
-        uint count = min((uint)GROUP_CHUNK, a->groups - g0);
-        for (uint j = 0; j < a->d; j += a->tile_cols) {
-            barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
-            load_h(t, a, h, j);
-            load_u(t, a, u, c, g0, count, j);
-            barrier(CLK_LOCAL_MEM_FENCE);
-            add_logits(t, count, tile_vecs(a, j), j == 0);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (a->groups <= GROUP_CHUNK) {
-            softmax_tile(t, a->groups);
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        for (uint i = (uint)get_local_id(0); i < t->rows * count; i += size) {
-            uint r = i / count, g = i - r * count;
-            s[a->s.off + (t->first + r) * a->s.ld + g0 + g] = t->s[g * t->s_ld + r];
-        }
+    for (uint i = (uint)get_local_id(0); i < t->rows * count; i += size) {
+        uint r = i / count, g = i - r * count;
+        s[a->s.off + (t->first + r) * a->s.ld + g0 + g] = t->s[g * t->s_ld + r];
     }
-    if (a->groups > GROUP_CHUNK) {
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        softmax_rows(t, a, s);
+}
+
+/* With `assign`, s of a tile that has all columns and all groups, also to global memory; h and s stay in the tile. No
+ * barrier is in a branch, after which PoCL would compile everything twice. */
+HELPER void assign_tile(const group_tile *t, const group_assign_args *a, bool assign, __global float *s,
+                        __global const float *h, __global const float *u, __global const float *c) {
+    if (assign) {
+        load_h(t, a, h, 0);
+        load_u(t, a, u, c, 0, a->groups, 0);
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (assign)
+        add_logits(t, a->groups, tile_vecs(a, 0), true);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (assign)
+        softmax_tile(t, a->groups);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (assign)
+        store_s(t, a, s, 0, a->groups);
 }
 
 /* Computes: s_v = softmax over g of (h_v . u_g + c_g).
@@ -153,7 +152,24 @@ __kernel void group_assign(__global float *s, __global const float *h, __global 
                            group_assign_args a, __local float4 *tile_h, __local float4 *terms, __local float *tile_s) {
     group_tile t;
     place_tile(&t, tile_h, terms, tile_s, (uint)get_group_id(0), &a);
-    assign_tile(&t, &a, s, h, u, c);
+    for (uint g0 = 0; g0 < a.groups; g0 += GROUP_CHUNK) {
+        uint count = min((uint)GROUP_CHUNK, a.groups - g0);
+        for (uint j = 0; j < a.d; j += a.tile_cols) {
+            barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
+            load_h(&t, &a, h, j);
+            load_u(&t, &a, u, c, g0, count, j);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            add_logits(&t, count, tile_vecs(&a, j), j == 0);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (a.groups <= GROUP_CHUNK)
+            softmax_tile(&t, a.groups);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        store_s(&t, &a, s, g0, count);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (a.groups > GROUP_CHUNK)
+        softmax_rows(&t, &a, s);
 }
 
 /* Mean and centred sum of squares over some rows, in STATS_UNIT and its square. */
@@ -211,14 +227,12 @@ __kernel void group_stats_blocks(__global float4 *p, __global float *s, __global
     for (uint tile = begin; tile < end; tile++) {
         group_tile t;
         place_tile(&t, tile_h, terms, tile_s, tile, &in);
-        if (a.assign) {
-            assign_tile(&t, &in, s, h, u, c);
-        } else {
-            barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
+        barrier(CLK_LOCAL_MEM_FENCE); /* the tile was in use */
+        if (!a.assign) {
             load_h(&t, &in, h, j);
             load_s(&t, &in, s, g0, count);
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
+        assign_tile(&t, &in, a.assign, s, h, u, c);
         for (uint i = item; i < count * vecs; i += size) {
             uint g = i / vecs, v = i - g * vecs, at = g * row_vecs + v;
             moments sum, here;
@@ -301,8 +315,7 @@ __kernel void group_apply(__global float *y, __global float *s, __global const f
     uint vecs = tile_vecs(&in, j0);
     group_tile t;
     place_tile(&t, tile_h, terms, tile_s, tile, &in);
-    if (a.assign)
-        assign_tile(&t, &in, s, h, u, c);
+    assign_tile(&t, &in, a.assign, s, h, u, c);
     for (uint g0 = 0; g0 < in.groups; g0 += GROUP_CHUNK) {
         uint count = min((uint)GROUP_CHUNK, in.groups - g0);
         bool last = g0 + count == in.groups;

@@ -2,15 +2,15 @@
  * contiguous rows as one long row. */
 #include "common.h"
 
-/* Row r and first column j of this work-item in a matrix of `cols` columns. */
-#define ROW_AND_COLUMN(cols) \
-    uint i = (uint)get_global_id(0), vecs = CEIL_DIV(cols, VEC), r = i / vecs, j = VEC * (i - r * vecs)
+/* Row and first column of this work-item in a matrix of `cols` columns. */
+HELPER uint item_row(uint cols) { return (uint)get_global_id(0) / CEIL_DIV(cols, VEC); }
+HELPER uint item_column(uint cols) { return VEC * ((uint)get_global_id(0) % CEIL_DIV(cols, VEC)); }
 
 /* Computes: y = value.
  * Shapes: y rows x cols.
  * Launch: one work-item per row and VEC columns. */
 __kernel void fill(__global float *y, fill_args a) {
-    ROW_AND_COLUMN(a.cols);
+    uint r = item_row(a.cols), j = item_column(a.cols);
     if (r < a.rows)
         store_row4((float4)(a.value), y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
 }
@@ -19,7 +19,7 @@ __kernel void fill(__global float *y, fill_args a) {
  * Shapes: all rows x cols; y may be x or z.
  * Launch: one work-item per row and VEC columns. */
 __kernel void axpby(__global float *y, __global const float *x, __global const float *z, axpby_args a) {
-    ROW_AND_COLUMN(a.cols);
+    uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
     float4 v = a.a * load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned);
@@ -32,7 +32,7 @@ __kernel void axpby(__global float *y, __global const float *x, __global const f
  * Shapes: both rows x cols; y may be x.
  * Launch: one work-item per row and VEC columns. */
 __kernel void activate(__global float *y, __global const float *x, activate_args a) {
-    ROW_AND_COLUMN(a.cols);
+    uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
     float4 v = load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned);
@@ -44,7 +44,7 @@ __kernel void activate(__global float *y, __global const float *x, activate_args
  * Launch: one work-item per row and VEC columns. */
 __kernel void activate_backward(__global float *gx, __global const float *gy, __global const float *y,
                                 activate_backward_args a) {
-    ROW_AND_COLUMN(a.cols);
+    uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
     float4 g = a.scale * load_row4(gy + a.gy.off + r * a.gy.ld, j, a.cols, a.gy.aligned);
@@ -56,7 +56,7 @@ __kernel void activate_backward(__global float *gx, __global const float *gy, __
  * Shapes: y and x rows x cols, b 1 x cols; y may be x.
  * Launch: one work-item per row and VEC columns. */
 __kernel void bias_add(__global float *y, __global const float *x, __global const float *b, bias_add_args a) {
-    ROW_AND_COLUMN(a.cols);
+    uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
     float4 v = load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned) + load4(b + a.b.off, j, a.cols);

@@ -89,7 +89,8 @@ HELPER float4 sum_columns(__local const uint *at, __local const float *factor, u
 }
 
 /* The sums of the segments of a tile, `vecs` float4 each from column `col`: sums[slot vecs + v], visible to the
- * work-group. A row in passes: slot 0 has the sum of the sums of its passes. */
+ * work-group. A row in passes: slot 0 has the sum of the sums of its passes, visible to the item that adds row 0 in
+ * row_sum. */
 HELPER void sum_tile(tile *t, __local float4 *sums, __local uint *at, __local float *factor, __global const uint *table,
                      __global const int *indices, __global const int *eids, __global const float *val,
                      __global const float *x, __global const float *parts, const csr_args *a, const mat_args *xm,
@@ -113,15 +114,12 @@ HELPER void sum_tile(tile *t, __local float4 *sums, __local uint *at, __local fl
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         t->segments = passes ? 1 : segments;
-        if (!passes)
-            return;
-        for (uint v = item; v < vecs; v += size) {
+        for (uint v = item; passes && v < vecs; v += size) {
             float4 sum = sums[vecs + v];
             for (uint s = 2; s <= segments; s++)
                 sum += sums[s * vecs + v];
             sums[v] = first ? sums[v] + sum : sum;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
@@ -189,7 +187,7 @@ __kernel void aggregate(__global float *y, __global float *p, __global const flo
     read_tile(&t, table, indptr, &a.a, (uint)get_group_id(0));
     pack_columns((__local float *)packed, w, &a, 0);
     sum_tile(&t, sums, at, factor, table, indices, eids, val, x, parts, &a.a, &a.x, 0, vecs, a.d);
-    if (a.has_p || t.segments > t.rows) {
+    if (a.has_p || t.segments > t.rows)
         for (uint i = item; i < t.rows * vecs; i += size) {
             uint r = i / vecs, v = i - r * vecs;
             float4 sum = row_sum(&t, sums, table, r, v, vecs);
@@ -197,15 +195,9 @@ __kernel void aggregate(__global float *y, __global float *p, __global const flo
             if (a.has_p)
                 store_row4(sum, p + a.p.off + (t.row + r) * a.p.ld, VEC * v, a.d, a.p.aligned);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    for (uint first = 0; first < a.m; first += AGGREGATE_COLS) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint first = 0;; first += AGGREGATE_COLS) {
         uint wide = CEIL_DIV(min((uint)AGGREGATE_COLS, a.m - first), VEC);
-        if (first > 0) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            pack_columns((__local float *)packed, w, &a, first);
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
         for (uint i = item; i < t.rows * wide; i += size) {
             uint r = i / wide, v = i - r * wide;
             __local const float *ax = (__local const float *)(sums + row_slot(&t, table, r) * vecs);
@@ -214,5 +206,10 @@ __kernel void aggregate(__global float *y, __global float *p, __global const flo
                 sum = fma((float4)(ax[k]), packed[k * (AGGREGATE_COLS / VEC) + v], sum);
             store_row4(sum, y + a.y.off + (t.row + r) * a.y.ld, first + VEC * v, a.m, a.y.aligned);
         }
+        if (first + AGGREGATE_COLS >= a.m)
+            break;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        pack_columns((__local float *)packed, w, &a, first + AGGREGATE_COLS);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

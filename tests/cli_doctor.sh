@@ -3,11 +3,11 @@
 # labels: opencl asan-skip
 need_command
 mkdir -p "zaphod beeblebrox" data
-home="$TEST_TMP/zaphod beeblebrox"
+home="$TEST_TMP/zaphod beeblebrox" kernels=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl/kcache}
 cd "$home"
 planted=(HOME="$home" USER=trillian LOGNAME=trillian XDG_CACHE_HOME="$home/cache" FATHOM_DATA="$TEST_TMP/data:$home"
-    POCL_CACHE_DIR="$BUILD_DIR/tests/cache/pocl")
-mkdir -p "$BUILD_DIR/tests/cache/pocl"
+    POCL_CACHE_DIR="$kernels")
+mkdir -p "$kernels"
 # clean FILE: none of the planted names, nor this machine's.
 clean() {
     ! grep -nE 'zaphod|beeblebrox|trillian|marvin' "$1" >found || fail "names are in the report: $(cat found)"

@@ -25,7 +25,7 @@ cp target whole.npz && expect_exit 0 "$FATHOM" data info whole.npz --quiet
 tried=$((tried + 1))
 
 # --- tuning records: 0600 in folders of 0700, a damaged one is not used (unit_tune.c)
-export POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl/kcache XDG_CACHE_HOME=$PWD/cache # the driver keeps its own cache
+export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl/kcache} XDG_CACHE_HOME=$PWD/cache # the driver keeps its own cache
 if "$FATHOM" devices 2>/dev/null | grep -q opencl:0; then
     mkdir -p cache/fathom && rm -rf cache/fathom
     expect_exit 0 "$FATHOM" tune --device opencl:0 --seconds 0.001

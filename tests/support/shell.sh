@@ -132,7 +132,7 @@ forge_record() {
     of_device() { "$FATHOM" devices --json 2>/dev/null | sed -n "s/^.*\"$1\":[[:space:]]*\"\(.*\)\",\{0,1\}$/\1/p" | sed -n 2p; }
     name=$(of_device name) platform=$(of_device platform) driver=$(of_device driver) version=$("$FATHOM" --version | sed 's/.* //')
     parts() { printf '%s\0' "$name" "$platform" "$driver" "$version"; }
-    export XDG_CACHE_HOME=$TEST_TMP/cache POCL_CACHE_DIR=$BUILD_DIR/tests/cache/pocl
+    export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl/kcache} XDG_CACHE_HOME=$TEST_TMP/cache
     mkdir -p cache/fathom/tune "$POCL_CACHE_DIR"
     cat >"cache/fathom/tune/$(parts | sha256sum | cut -c1-24).json" <<RECORD
 {"device": "$name", "driver": "$driver", "version": "$version", "group": $1, "own_gemm": $2}

@@ -43,7 +43,8 @@ typedef struct ocl_timer { /* a profiling event to be read, and its operation */
 typedef struct ocl_traits {
     const char *name;
     int group_size;            /* preferred work-group size, */
-    int inner_group_size;      /* and of gemm_inner, which has few work-groups */
+    int inner_group_size;      /* of gemm_inner, which has few work-groups, */
+    int sparse_group_size;     /* and of spmm and aggregate, where all tasks of a tile of 16 columns run side by side */
     int64_t own_gemm_max_side; /* shortest side up to which the own kernels compute a product, without tuning */
 } ocl_traits;
 

@@ -11,8 +11,9 @@
 #define SPLIT_MIN_K 512           /* a shorter inner dimension takes one launch, */
 #define SPLIT_STEP 8              /* a longer one blocks of a multiple of it, */
 #define SPLIT_MIN_BLOCK 24        /* at least so long */
-#define INNER_MAX_TILES 64        /* gemm_inner: largest result in 4 x 4, and */
-#define INNER_MAX_LOADS (1 << 17) /* most rows that all its work-groups read: more take longer than a second launch */
+#define INNER_MAX_TILES 64        /* gemm_inner: largest result in 4 x 4, */
+#define INNER_MAX_K 8192          /* and longest inner dimension: 32 rows for each work-item, */
+#define INNER_MAX_LOADS (1 << 17) /* rows that all its work-groups read; more take longer than two launches */
 #define PANEL_MAX_BYTES 12288     /* local memory of the panels of gemm_tiles */
 
 typedef struct gemm_shape {
@@ -93,7 +94,7 @@ fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
     TRY(ocl_require(dev, K_gemm_tiles));
     gemm_shape s = gemm_shape_of(a, (int64_t)dev->group_size[K_gemm_tiles]);
     int64_t quads = CEIL_DIV(s.m, VEC) * ocl_vecs(s.n), blocks = CEIL_DIV(s.k, s.k_block);
-    if (a->ta && !a->tb && quads <= INNER_MAX_TILES && quads * s.k <= INNER_MAX_LOADS)
+    if (a->ta && !a->tb && quads <= INNER_MAX_TILES && s.k <= INNER_MAX_K && quads * s.k <= INNER_MAX_LOADS)
         return gemm_inner(dev, a, s);
     if (blocks == 1)
         return gemm_tiles(dev, a, s);

@@ -29,8 +29,10 @@ static fathom_status prepare_launches(ocl_device *dev) {
     return FATHOM_OK;
 }
 
-static const ocl_traits traits_gpu = {"gpu", 64, 256, 64};
-static const ocl_traits traits_cpu = {"cpu", 64, 64, INT64_MAX}; /* CLBlast takes at least four times as long there */
+static const ocl_traits traits_gpu = {"gpu", 64, 256, 128, 64};
+/* PoCL runs a work-group as loops over its work-items between barriers: short ones keep their values in cache. CLBlast
+ * takes at least four times as long as the own products there. */
+static const ocl_traits traits_cpu = {"cpu", 16, 64, 16, INT64_MAX};
 
 /* Queried again, and every error is fatal: a list may lack an answer, but results must not depend on a failed query. */
 static fathom_status choose_traits(ocl_device *dev) {

@@ -151,9 +151,11 @@ out:
 
 /* Products hold a tile of the result and its parts in local memory, gemm_inner many work-items per small result. */
 static size_t preferred_group_size(const ocl_device *dev, ocl_kernel kernel) {
-    size_t size = (size_t)(kernel == K_gemm_inner ? dev->traits->inner_group_size : dev->traits->group_size);
-    if (dev->tuning.group > 0)
-        size = (size_t)dev->tuning.group;
+    bool sparse = kernel == K_spmm || kernel == K_aggregate;
+    int preferred = kernel == K_gemm_inner ? dev->traits->inner_group_size
+                    : sparse               ? dev->traits->sparse_group_size
+                                           : dev->traits->group_size;
+    size_t size = (size_t)(dev->tuning.group > 0 ? dev->tuning.group : preferred);
     bool product = kernel == K_gemm_inner || kernel == K_gemm_tiles;
     return product && size > GEMM_MAX_GROUP ? GEMM_MAX_GROUP : size;
 }
