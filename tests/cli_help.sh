@@ -99,12 +99,17 @@ done <<'TABLE'
 2|train cora|did you mean --data cora?
 2|sweep table1|did you mean --recipe table1?
 2|eval m.pt --data karate|did you mean --checkpoint m.pt?
+2|bench cpu|did you mean --device cpu?
+2|bench ops|did you mean --what ops?
+2|bench karate|'karate' is one word too many
+2|train opencl:0|did you mean --device opencl:0?
 2|train --data karate karate|'karate' is one word too many
 2|train --device cpu --split random|random:T,V draws T training and V validation nodes per class, as in random:20,30
 2|train --device cpu --split fraction|as in fraction:0.6,0.2
 4|train --device cpu --data corra|did you mean cora? fathom data list shows those
 4|data get corra|did you mean cora?
 4|data info zzzzzzzz|nor a known data set; fathom data list shows those
+4|metrics --device cpu --embeddings new.bin|numpy.save('FILE.npy', array)
 4|eval --device cpu --checkpoint m.pt --data karate|save_file(model.state_dict(), 'model.safetensors')
 4|eval --device cpu --checkpoint old.bin --data karate|save_file(model.state_dict(), 'model.safetensors')
 4|eval --device cpu --checkpoint new.bin --data karate|save_file(model.state_dict(), 'model.safetensors')

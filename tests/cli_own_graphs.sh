@@ -82,9 +82,11 @@ same "$(tr '\n' '|' <kept/classes.csv)" 'class,name|0,ham|1,news|2,spam|' "names
 expect_exit 0 f train --out kept --resume --epochs 21 --json
 expect_exit 0 f train --data numbered --features identity "${small[@]}" --split random:5,5 --out plain --json
 [ ! -e plain/nodes.csv ] && [ ! -e plain/classes.csv ] || fail "files of names for a graph without names"
-expect_exit 0 f eval --checkpoint kept/model.safetensors --data named --device cpu --threads 1 --predictions p.csv
-of_names p.nodes.csv
-[ -s p.classes.csv ] || fail "no names of classes beside the predictions"
+expect_exit 0 f eval --checkpoint kept/model.safetensors --data named --device cpu --threads 1 --predictions p.csv --logits l.npy --embeddings e.npy
+for name in p l e; do
+    of_names $name.nodes.csv
+    [ -s $name.classes.csv ] || fail "no names of classes beside $name"
+done
 expect_exit 0 f eval --checkpoint kept/model.safetensors --data named --device cpu --threads 1 --predictions /dev/null
 [ ! -e /dev/null.nodes.csv ] || fail "files of names beside a device"
 expect_exit 0 f data convert named -o whole.npz

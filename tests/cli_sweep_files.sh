@@ -115,6 +115,8 @@ grep -q '^Recipe table2, 2 epochs a run (the paper: up to 1000), 1 seed, preset 
 expect_exit 0 user report bare
 grep -q 'class="note">table 2 is left out' bare/report.html || fail "the page does not say that table 2 is left out"
 printf 'data karate\nmodels gcn\nnorms none\nlayers 2\nseeds 1\nepochs 2\n' >own.recipe
+cp own.recipe plain # a file of any name
+expect_exit 0 user sweep --recipe plain --device cpu --out plainly --quiet
 expect_exit 0 user sweep --recipe own.recipe --device cpu --out own --quiet
 expect_exit 0 user report own
 grep -q '<svg ' own/report.html || fail "a recipe without show makes an empty page"

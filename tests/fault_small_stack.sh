@@ -2,10 +2,11 @@
 # then runs them on a larger stack. (package_warnings.sh checks that no frame is larger than 16 KB.)
 # labels: asan-skip
 need_command
+kernels=${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache} # compiled kernels stay warm
 small() { # CODE ARGUMENTS...
     local wanted=$1 code=0
     shift
-    as_user OCL_ICD_VENDORS="${vendors:-/nonexistent}" bash -c 'ulimit -s 64 && exec "$@"' _ "$FATHOM" "$@" >out 2>err || code=$?
+    as_user POCL_CACHE_DIR="$kernels" OCL_ICD_VENDORS="${vendors:-/nonexistent}" bash -c 'ulimit -s 64 && exec "$@"' _ "$FATHOM" "$@" >out 2>err || code=$?
     same "$code" "$wanted" "with 64 KB of stack, $*: $(tail -3 err)"
 }
 mkdir home

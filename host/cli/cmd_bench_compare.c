@@ -2,6 +2,7 @@
 #include "bench/compare.h"
 #include "cli/cli.h"
 #include "core/mem.h"
+#include "core/plural.h"
 
 #define FILES_MAX 8
 #define COLUMNS 6
@@ -62,8 +63,8 @@ static fathom_status print_comparison(const struct bench_comparison *c) {
         printf(", %zu with too few samples", c->of[BENCH_UNKNOWN]);
     printf("; %.2fx as fast on the whole\n", c->speed_up);
     if (c->base_only || c->other_only)
-        printf("not compared: %zu rows of %s alone, %zu of %s alone\n", c->base_only, printable(c->base_path),
-               c->other_only, printable(c->other_path));
+        printf("not compared: %zu row%s of %s alone, %zu of %s alone\n", c->base_only, plural((int64_t)c->base_only),
+               printable(c->base_path), c->other_only, printable(c->other_path));
     print_differences(c);
     putchar('\n');
     return FATHOM_OK;

@@ -5,6 +5,7 @@
 
 #include "cli/training.h"
 #include "core/mem.h"
+#include "core/plural.h"
 
 struct demo_options {
     struct common_options common;
@@ -50,10 +51,10 @@ static void print_both(const struct trained both[NETWORKS], int64_t layers, int6
     double gain = b->result.test_accuracy - a->result.test_accuracy;
     printf("\n");
     if (gain > 0.1)
-        printf("Both networks are the same but for the norm. Without it, %" PRId64 " layers of averaging over\n"
+        printf("Both networks are the same but for the norm. Without it, %" PRId64 " layer%s of averaging over\n"
                "neighbours make all nodes look alike (over-smoothing) and little can be learnt;\n"
                "group norm keeps the %" PRId64 " classes apart.\n\n",
-               layers, classes);
+               layers, plural(layers), classes);
     printf("Next:  fathom train --help\n"
            "       fathom train --layers 30 --norm group --out runs/deep\n");
 }

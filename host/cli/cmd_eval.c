@@ -7,6 +7,7 @@
 #include "cli/training.h"
 #include "core/mem.h"
 #include "core/npy.h"
+#include "core/plural.h"
 
 struct eval_options {
     struct common_options common;
@@ -29,8 +30,7 @@ static const struct opt_row rows[] = {
     OPT_PATH(struct eval_options, logits, "logits", 0, "FILE.npy", NULL, "write the n x C outputs"),
     OPT_PATH(struct eval_options, embeddings, "embeddings", 0, "FILE.npy", NULL,
              "write the final representations: the same n x C outputs, the ones the metrics use"),
-    OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL,
-             "write node, class and probability; names of nodes and classes beside it"),
+    OPT_PATH(struct eval_options, predictions, "predictions", 0, "FILE.csv", NULL, "write node, class and probability"),
     OPT_PATH(struct eval_options, layers_out, "layers-out", 0, "FILE.npz", NULL,
              "write the representations of every layer: layer_1, layer_2, ... of n x width"),
     METRICS_ROW(struct eval_options, metrics),
@@ -122,12 +122,18 @@ struct evaluation {
     int64_t nodes, classes;
 };
 
-static fathom_status save_outputs(const struct eval_options *o, const struct evaluation *e) {
+static fathom_status save_outputs(const struct eval_options *o, const struct evaluation *e, const data_set *set) {
+    const char *paths[] = {o->logits, o->embeddings, o->predictions};
     if (o->logits)
         TRY(npy_save_float(o->logits, e->rows, e->nodes, e->classes));
     if (o->embeddings)
         TRY(npy_save_float(o->embeddings, e->rows, e->nodes, e->classes));
-    return o->predictions ? train_save_predictions(o->predictions, e->rows, e->nodes, e->classes) : FATHOM_OK;
+    if (o->predictions)
+        TRY(train_save_predictions(o->predictions, e->rows, e->nodes, e->classes));
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (paths[i])
+            TRY(data_save_names_beside(set, paths[i]));
+    return FATHOM_OK;
 }
 
 static void add_config(struct json *doc, const nn_config *config, const struct eval_options *o, const data_set *set) {
@@ -167,8 +173,9 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
 }
 
 static void print_scores(const struct evaluation *e) {
-    log_info("%s, %" PRId64 " layers, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
-             nn_norm_name((nn_norm_kind)e->model.norm));
+    log_info("%s, %" PRId64 " layer%s, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
+             plural(e->model.layers),
+             e->model.norm == FATHOM_NORM_NONE ? "no" : nn_norm_name((nn_norm_kind)e->model.norm));
     printf("%s%-26s %10s%s   validation %s, training %s\n", style(stdout, STYLE_BOLD), "test accuracy",
            percent_text(e->scores.test_accuracy), style(stdout, STYLE_PLAIN), percent_text(e->scores.val_accuracy),
            percent_text(e->scores.train_accuracy));
@@ -202,8 +209,7 @@ static fathom_status evaluate(struct evaluation *e, const struct eval_options *o
     log_device_check(device, note);
     if (!e->scores.finite)
         log_info("the representations are not all finite: there are no metrics of them");
-    TRY(save_outputs(o, e));
-    return o->predictions ? data_save_names_beside(data->set, o->predictions) : FATHOM_OK;
+    return save_outputs(o, e, data->set);
 }
 
 static fathom_status run_eval(const void *given) {
@@ -244,7 +250,8 @@ const struct command command_eval = {
     "their metadata lack is read from the shapes, or must be given.\n"
     "--features degree or identity, --feature-norm, --missing-rate, --seed and a\n"
     "drawn --split are those of the training when they are not given; a difference\n"
-    "is named.\n",
+    "is named. Where the data has names, FILE.nodes.csv and FILE.classes.csv beside\n"
+    "each output give those of its rows and classes.\n",
     "fathom eval --checkpoint runs/gat15/model.safetensors --data cora\n",
     OPT_ROWS(rows),
     sizeof(struct eval_options),

@@ -3,6 +3,7 @@
 
 #include "bench/bench.h"
 #include "cli/open_device.h"
+#include "core/plural.h"
 #include "core/suggest.h"
 #include "selftest/run_cases.h"
 
@@ -72,7 +73,7 @@ static fathom_status run_device(struct selftest_tally *all, struct selftest *tes
                                 struct json *doc) {
     if (!doc) {
         TRY(run_operations(all, test, only, NULL));
-        printf("%d cases, %d failed\n", all->cases, all->failed);
+        printf("%d case%s, %d failed\n", all->cases, plural(all->cases), all->failed);
         if (all->skipped > 0)
             printf("%d more were left out for lack of memory\n", all->skipped);
         return verdict(all, info);

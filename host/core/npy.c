@@ -122,6 +122,10 @@ static fathom_status take_header(npy_array *array, npy_source *source, size_t le
 fathom_status npy_read_header(npy_array *array, npy_source *source) {
     uint8_t start[12];
     TRY(take(source, start, 10));
+    if (memcmp(start, "PK\3\4", 4) == 0 || (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5))
+        return fail(FATHOM_DATA,
+                    "not a .npy array but an archive or a pickle, such as torch.save and numpy.savez write; "
+                    "save the array from Python with numpy.save('FILE.npy', array)");
     if (memcmp(start, "\x93NUMPY", 6) != 0)
         return fail(FATHOM_DATA, "not a .npy array: it does not begin with \\x93NUMPY");
     size_t length = (size_t)start[8] | (size_t)start[9] << 8;

@@ -136,6 +136,7 @@ fathom_status data_load_labels(int32_t **labels, int64_t *count, const char *pat
 const char *data_made_features(const char *word);
 /* Fails when the set has no features; the message suggests generated ones. */
 fathom_status data_need_features(const data_set *set);
+float data_features_largest(const data_features *features); /* the largest |x| */
 
 /* The arrays of a set; they live as long as it. */
 void data_view(fathom_arrays *arrays, const data_set *set);

@@ -145,6 +145,13 @@ fathom_status data_features_clean(data_features *f) {
 
 static int64_t stored(const data_features *f) { return f->dense ? (int64_t)f->rows * f->cols : f->nonzeros; }
 
+float data_features_largest(const data_features *f) {
+    float largest = 0.0f;
+    for (int64_t i = 0; i < stored(f); i++)
+        largest = fmaxf(largest, fabsf(f->values[i]));
+    return largest;
+}
+
 void data_features_binarise(data_features *f) {
     for (int64_t i = 0; i < stored(f); i++)
         f->values[i] = f->values[i] > 0 ? 1.0f : 0.0f;

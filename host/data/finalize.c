@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/digest.h"
+#include "core/plural.h"
 #include "core/read_limit.h"
 #include "data/catalog.h"
 #include "data/internal.h"
@@ -112,7 +113,8 @@ static fathom_status note_cleaning(data_set *set) {
     if (set->self_loops > 0 && !known)
         TRY(data_note(set, "%" PRId64 " of the edges given are self-loops and were removed", set->self_loops));
     if (set->unlabelled > 0 && set->classes > 0)
-        TRY(data_note(set, "%" PRId32 " nodes have no label and are left out of splits and metrics", set->unlabelled));
+        TRY(data_note(set, "%" PRId32 " node%s without a label: in no split and in no metric", set->unlabelled,
+                      plural(set->unlabelled)));
     return FATHOM_OK;
 }
 

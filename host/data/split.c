@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/digest.h"
+#include "core/plural.h"
 #include "core/random.h"
 #include "data/internal.h"
 
@@ -109,13 +110,13 @@ static fathom_status cut(int32_t *train, int32_t *val, data_set *set, const spli
     }
     if (size < *train)
         return fail(FATHOM_DATA,
-                    "%s: class %" PRId32 " has %" PRId32 " nodes, fewer than the %" PRId32
+                    "%s: class %" PRId32 " has %" PRId32 " node%s, fewer than the %" PRId32
                     " wanted for training; choose a smaller split (--split random:T,V)",
-                    set->name, class_number, size, *train);
+                    set->name, class_number, size, plural(size), *train);
     if (size - *train < *val) {
         *val = size - *train;
-        return data_note(set, "class %" PRId32 " has %" PRId32 " nodes: %" PRId32 " of them validate and none tests",
-                         class_number, size, *val);
+        return data_note(set, "class %" PRId32 " has %" PRId32 " node%s: %" PRId32 " of them validate and none tests",
+                         class_number, size, plural(size), *val);
     }
     return FATHOM_OK;
 }

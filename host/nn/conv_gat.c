@@ -131,6 +131,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
 const nn_conv nn_conv_gat = {
     .relu = true,
     .needs_transpose = true,
+    .squares_input = true,
     .state_bytes = sizeof(layer),
     .shared_bytes = sizeof(shared),
     .widths = nn_hidden_widths,

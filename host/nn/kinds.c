@@ -1,4 +1,6 @@
 /* kinds.c - the tables of models and norms, from the lists in nn.h; and the ranges of a configuration. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/text.h"
@@ -106,4 +108,11 @@ fathom_status nn_config_check(const nn_config *config) {
     TRY(real("momentum", config->momentum, 0, 1, false));
     TRY(real("alpha", config->alpha, 0, NN_ALPHA_MAX, false));
     return real("theta", config->theta, 0, NN_THETA_MAX, false);
+}
+
+/* Attention's gradient has the square of the features, q = gZ . P times H, where no scale-free norm divides gZ by them;
+ * Adam squares it again. */
+float nn_feature_limit(const nn_config *config) {
+    bool grows = nn_convs[config->model]->squares_input && !nn_norms[config->norm]->scale_free;
+    return grows ? sqrtf(sqrtf(FLT_MAX)) : INFINITY;
 }

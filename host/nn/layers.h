@@ -39,6 +39,7 @@ typedef struct nn_layer {
 typedef struct nn_conv {
     bool relu;            /* after every layer */
     bool needs_transpose; /* reads input->at */
+    bool squares_input;   /* the gradient of the weights grows with the square of the features */
     size_t state_bytes, shared_bytes;
     void (*widths)(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k);
     /* Is there dropout on the input of layer k? k = K: on the output of the last layer. */
@@ -60,6 +61,7 @@ typedef struct nn_conv {
 typedef struct nn_norm {
     bool keeps_input; /* backward reads Z_k: Z_k and H_k are two matrices */
     bool fuses_relu;  /* backward also applies the mask of the ReLU and dropout that follow */
+    bool scale_free;  /* norm(c z) = norm(z) */
     size_t state_bytes, shared_bytes;
     void (*declare)(const nn_layer *l, nn_params *params); /* may be NULL, like the next two */
     void (*plan)(const nn_layer *l, nn_plan *plan);

@@ -86,6 +86,9 @@ typedef struct nn_config {
 fathom_status nn_recompute_check(int64_t recompute, int64_t layers);
 /* Fails with FATHOM_USAGE and names the first value out of range. */
 fathom_status nn_config_check(const nn_config *config);
+/* Training on features above this may overflow in any epoch, depending on roundings; INFINITY: overflow is certain to
+ * be found in the loss. */
+float nn_feature_limit(const nn_config *config);
 
 /* Sizes of a data set: with nn_config they decide the memory plan. */
 typedef struct nn_shape {

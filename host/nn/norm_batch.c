@@ -90,6 +90,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
 
 const nn_norm nn_norm_batch = {
     .keeps_input = true,
+    .scale_free = true,
     .state_bytes = sizeof(layer),
     .shared_bytes = sizeof(shared),
     .declare = declare,

@@ -50,6 +50,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
 
 const nn_norm nn_norm_pair = {
     .keeps_input = true,
+    .scale_free = true,
     .state_bytes = sizeof(nn_stats),
     .shared_bytes = sizeof(shared),
     .plan = plan_layer,

@@ -213,6 +213,25 @@ static fathom_status read_option(char *options, const struct command *command, i
     return read_value(options, row, value ? value : "");
 }
 
+static bool is_choice(const struct opt_row *row, const char *word) {
+    const char *choice;
+    for (int i = 0; (choice = opt_choice(row->choices, i)); i++)
+        if (strcmp(choice, word) == 0)
+            return true;
+    return false;
+}
+
+/* The option that a word without one may belong to: --device, or the input of a command, its first option; or NULL. */
+static const struct opt_row *likely_option(const struct command *command, const char *word) {
+    static const struct opt_row devices = {.choices = "auto|cpu|gpu|opencl"};
+    const struct opt_row *input = opt_row_at(command, COMMON_COUNT);
+    if (is_choice(&devices, word) || strncmp(word, "opencl:", 7) == 0)
+        return &common_rows[0];
+    if (!input || input->kind == OPT_IS_FLAG || (input->kind == OPT_IS_CHOICE && !is_choice(input, word)))
+        return NULL;
+    return input;
+}
+
 /* Gives an operand to the first operand row that has none yet. */
 static fathom_status read_operand(char *options, const struct command *command, const char *word) {
     struct common_options *common = (void *)options;
@@ -225,8 +244,8 @@ static fathom_status read_operand(char *options, const struct command *command, 
             return read_value(options, row, word);
         }
     }
-    row = opt_row_at(command, COMMON_COUNT); /* the input of a command is its first option */
-    if (row && !takes_words && row->kind != OPT_IS_FLAG && !(common->given >> COMMON_COUNT & 1))
+    row = likely_option(command, word);
+    if (row && !takes_words && !opt_given(common, (const char *)options + row->offset))
         return fail(FATHOM_USAGE, "%s: '%.80s' has no option; did you mean --%s %.80s? See fathom %s --help",
                     command->name, word, row->name, word, command->name);
     return fail(FATHOM_USAGE, "%s: '%.80s' is one word too many; see fathom %s --help", command->name, word,

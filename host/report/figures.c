@@ -1,5 +1,6 @@
 /* figures.c - where charts are written; charts over depth, heat maps of groups and lambda (figures.h). */
 #include "report/figures.h"
+#include "core/plural.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -223,8 +224,8 @@ static void draw_heat_map(report_figures *f, const sweep_results *results, resul
             runs += stats.done;
             wanted += stats.wanted;
         }
-    snprintf(title, sizeof title, "%s, %lld layers, group norm: test accuracy, %%", nn_conv_title(filter.model),
-             (long long)filter.layers);
+    snprintf(title, sizeof title, "%s, %lld layer%s, group norm: test accuracy, %%", nn_conv_title(filter.model),
+             (long long)filter.layers, plural(filter.layers));
     snprintf(note, sizeof note, "%d of %d runs; framed: the highest", runs, wanted);
     chart_heat chart = {.title = title,
                         .note = note,

@@ -7,6 +7,7 @@
 
 #include "core/file.h"
 #include "core/mem.h"
+#include "core/plural.h"
 #include "report/figures.h"
 #include "report/paper_tables.h"
 #include "sweep/embedding_plot.h"
@@ -87,13 +88,13 @@ static void draw_curves(report_figures *f, const sweep_results *results, results
                          .unit = " %",
                          .count = count,
                          .series = val};
-    snprintf(title, sizeof title, "%s, %lld layers: validation accuracy", nn_conv_title(filter.model),
-             (long long)filter.layers);
+    snprintf(title, sizeof title, "%s, %lld layer%s: validation accuracy", nn_conv_title(filter.model),
+             (long long)filter.layers, plural(filter.layers));
     text_format(file, sizeof file, "curve-%s-%s-%lld-%g-accuracy", name, nn_conv_name(filter.model),
                 (long long)filter.layers, filter.missing);
     figures_add_lines(f, &chart, file);
-    snprintf(title, sizeof title, "%s, %lld layers: training loss", nn_conv_title(filter.model),
-             (long long)filter.layers);
+    snprintf(title, sizeof title, "%s, %lld layer%s: training loss", nn_conv_title(filter.model),
+             (long long)filter.layers, plural(filter.layers));
     text_format(file, sizeof file, "curve-%s-%s-%lld-%g-loss", name, nn_conv_name(filter.model),
                 (long long)filter.layers, filter.missing);
     chart.y_label = "loss";
@@ -176,8 +177,8 @@ static void draw_embeddings(report_figures *f, const sweep_results *results, res
         const embedding_plot *shown = &p[i % 2];
         if (shown->nodes == 0 || (tsne && !shown->tsne))
             continue;
-        snprintf(title, sizeof title, "%s, %lld layers, %s norm", nn_conv_title(filter.model), (long long)filter.layers,
-                 i % 2 ? "group" : "no");
+        snprintf(title, sizeof title, "%s, %lld layer%s, %s norm", nn_conv_title(filter.model),
+                 (long long)filter.layers, plural(filter.layers), i % 2 ? "group" : "no");
         text_format(note, sizeof note, tsne ? "t-SNE" : "principal components, %.0f %% of the variance",
                     100 * shown->explained);
         text_format(file, sizeof file, "nodes-%s-%s-%lld-%g-%s-%s", name, nn_conv_name(filter.model),

@@ -81,8 +81,9 @@ double table2_improvement(const sweep_results *results, nn_conv_kind model, nn_n
 static void add_below(text_buf *list, const sweep_recipe *recipe, const table_entry *e, const results_filter *filter) {
     char data[TITLE_MAX];
     data_title(data, sizeof data, recipe, filter->data);
-    text_add(list, "%s%s %s %s, %lld layers (%.1f, paper %.1f)", list->count ? "; " : "", data,
-             nn_conv_title(filter->model), nn_norm_name(filter->norm), (long long)e->depth, e->stats.mean, e->paper);
+    text_add(list, "%s%s %s %s, %lld layer%s (%.1f, paper %.1f)", list->count ? "; " : "", data,
+             nn_conv_title(filter->model), nn_norm_name(filter->norm), (long long)e->depth, plural(e->depth),
+             e->stats.mean, e->paper);
 }
 
 int entries_below_paper(text_buf *list, int *compared, const sweep_results *results) {

@@ -45,6 +45,11 @@ fathom_status build_gat_backward_edges(case_job *job, const op_case *c) {
     TRY(job->status);
     for (int64_t v = 0; c->flags & CASE_CONSTANT && v < c->n; v += 2)
         s->v[v] = t->v[v] = 0; /* scores of exactly 0, where LeakyReLU' is the slope */
+    if (c->a >
+        0.0f) { /* so far apart that attention is 1 for one neighbour and 0 for the others: all gradients are 0 */
+        shift_scale(s, 0, (double)c->a);
+        shift_scale(t, 0, (double)c->a);
+    }
     ref_csr a = oracle_csr(&g);
     ref_gat_softmax(alpha->v, &a, s->v, t->v, (double)SLOPE);
     round_to_float(alpha);

@@ -1,6 +1,7 @@
 /* recipe_load.c - loads a built-in recipe by name, or one from a file (recipe.h). */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/file.h"
 #include "core/mem.h"
@@ -40,7 +41,7 @@ fathom_status recipe_load(sweep_recipe **recipe, const char *name_or_path) {
         if (strcmp(names[count], name_or_path) == 0)
             return recipe_parse(recipe, builtin_recipes[count].text, name_or_path);
     }
-    if (!strchr(name_or_path, '/') && !strchr(name_or_path, '.'))
+    if (!strchr(name_or_path, '/') && !strchr(name_or_path, '.') && access(name_or_path, F_OK) != 0)
         return fail_unknown(FATHOM_USAGE, "recipe", name_or_path, names, count);
     TRY(file_load(&bytes, &length, name_or_path, RECIPE_BYTES_MAX));
     fathom_status status = check_no_nul(bytes, length, name_or_path);

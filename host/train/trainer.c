@@ -27,8 +27,21 @@ static fathom_status note_other_features(const run *r, const st_file *file) {
     return FATHOM_OK;
 }
 
+static fathom_status check_features(const run *r) {
+    const nn_config *net = &r->config->net;
+    float largest = data_features_largest(&r->set->input);
+    return largest <= nn_feature_limit(net)
+               ? FATHOM_OK
+               : fail(FATHOM_NUMERIC,
+                      "%s: features of up to %.3g are too large for %s with norm %s, whose gradient grows with their "
+                      "square; scale them to below %.3g, or use --feature-norm row",
+                      r->set->name, (double)largest, nn_conv_name(net->model), nn_norm_name(net->norm),
+                      (double)nn_feature_limit(net));
+}
+
 fathom_status trainer_init(run *r) {
     st_file *file = NULL;
+    TRY(check_features(r));
     TRY(nn_init(r->model, r->config->seed));
     r->progress = (train_progress){.lambda = r->config->net.lambda, .loss = NAN, .best = {NAN, NAN, NAN}};
     if (!r->config->init)
