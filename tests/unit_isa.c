@@ -4,7 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "selftest/bounds.h"
 #include "support/topic.h"
+
+/* Matrices larger than L2_BYTES take other loads and stores. */
+static const op_case beyond_cache[] = {
+    CASE(group_assign, "beyond the cache", FUNCTION, .n = 16401, .d = 64, .k = 10, .a = 0.25f),
+    CASE(group_stats, "beyond the cache", LONG_SUM, .n = 16401, .d = 64, .k = 10),
+    CASE(group_apply, "beyond the cache", FUNCTION, .n = 16401, .d = 64, .k = 10, .a = 0.03f),
+    CASE(group_backward_sums, "beyond the cache", LONG_SUM, .n = 16401, .d = 64, .k = 10, .a = 0.03f),
+    CASE(group_backward_rows, "beyond the cache", LONG_SUM, .n = 16401, .d = 64, .k = 10, .a = 0.03f),
+};
+
+static int failures_beyond_cache(be_device *dev) {
+    int failures = 0;
+    for (size_t i = 0; i < sizeof beyond_cache / sizeof *beyond_cache; i++) {
+        case_result r;
+        fathom_status status = case_run(dev, &beyond_cache[i], &r);
+        if (status == FATHOM_OK && r.passed)
+            continue;
+        failures++;
+        printf("%s beyond the cache: %s\n", be_op_name(beyond_cache[i].op),
+               status == FATHOM_OK ? r.detail : fathom_last_error());
+    }
+    return failures;
+}
 
 static void all_cases_with(const char *isa) {
     be_device *dev;
@@ -18,6 +42,7 @@ static void all_cases_with(const char *isa) {
     int failures = 0, ran = 0;
     for (int op = 0; op < BE_OP_COUNT; op++)
         failures += topic_failures(dev, (be_op)op, &ran);
+    failures += failures_beyond_cache(dev);
     be_close(dev);
     TEST_ASSERT_GREATER_OR_EQUAL_INT(250, ran);
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, failures, "cases failed (listed above)");

@@ -1,5 +1,5 @@
-"""worker.py FORM FILE.npz MODEL LAYERS THREADS: for each line "N" on standard input runs N epochs and prints their
-milliseconds and the peak memory as JSON. An epoch is a training step, the evaluation of all nodes and three accuracies."""
+"""worker.py FORM FILE.npz MODEL LAYERS THREADS [HIDDEN]: for each line "N" on standard input runs N epochs and prints
+their milliseconds and the peak memory as JSON. An epoch is a training step, the evaluation of all nodes and three accuracies."""
 import json
 import resource
 import sys
@@ -11,14 +11,14 @@ warnings.filterwarnings("ignore")  # CSR tensors are called beta, TorchScript ol
 import torch
 import torch.nn.functional as F
 
-from networks import FORMS, Data
+from networks import FORMS, HIDDEN, Data
 
 
-def main(form, path, model, layers, threads):
+def main(form, path, model, layers, threads, hidden=HIDDEN):
     torch.set_num_threads(int(threads))
     torch.manual_seed(100)
     data = Data(path)
-    net = FORMS[form](data, model, int(layers))
+    net = FORMS[form](data, model, int(layers), int(hidden))
     adam = torch.optim.Adam(net.parameters(), lr=5e-3, weight_decay=5e-4)
     train = data.sets[0]
 

@@ -3,6 +3,7 @@
  *   P = H W            n x in times in x out (layer 0: sparse features)
  *   Z = Â P
  * or fused, where rows of H are no longer than those of P: Z = (Â H) W
+ * layer 0 of dense features that are no wider than Z: Z = (Â X_d) W, gW += (Â X_d)' gZ, X_d = dropout(X)
  * backward, gZ given:
  *   gP = Â gZ,  gW += H' gP,  gH = gP W'
  *
@@ -11,6 +12,7 @@
 
 typedef struct shared {
     be_mat gp; /* n x out: the fused backward needs gP and gH at the same time */
+    be_mat ax; /* n x features: Â X_d of the training step */
 } shared;
 
 static void declare(const nn_layer *l, nn_params *params) { nn_linear_declare(l->state, l, params); }
@@ -22,10 +24,15 @@ static bool is_fused(const nn_layer *l) {
            (l->in + 15) / 16 <= (l->out + 15) / 16;
 }
 
+/* X needs no gradient, so the backward of layer 0 aggregates nothing. */
+static bool aggregates_features(const nn_layer *l) { return l->index == 0 && l->shape->dense && l->in <= l->out; }
+
 /* gp holds the widest fused layer: hidden to hidden, or the last one where the classes are few enough too. */
 static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
     shared *s = l->shared;
     int64_t hidden = l->config->hidden;
+    if (aggregates_features(l))
+        nn_plan_mat(plan, NN_MEM_FEATURES, &s->ax, l->shape->nodes, l->in);
     if (widest <= BE_FUSED_MAX_COLS)
         nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gp, l->shape->nodes, widest);
     else if (hidden <= BE_FUSED_MAX_COLS && l->config->layers > 2 && !l->norm_in_place)
@@ -38,6 +45,14 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     /* Z = (Â H) W */
     if (is_fused(l))
         return be_aggregate(l->dev, &(be_aggregate_args){.y = *z, .a = in->a, .val = in->ahat, .x = h, .w = lin->w});
+    if (aggregates_features(l)) {
+        const shared *s = l->shared;
+        be_mat x, ax = pass->training ? s->ax : nn_tmp(l->ws, l->in);
+        /* Z = (Â X_d) W */
+        TRY(nn_drop_features(l, pass, &x));
+        TRY(be_spmm(l->dev, &(be_spmm_args){.y = ax, .a = in->a, .val = in->ahat, .x = x, .alpha = 1.0f}));
+        return be_gemm(l->dev, &(be_gemm_args){.c = *z, .a = ax, .b = lin->w, .alpha = 1.0f});
+    }
     /* P = H W */
     be_mat p = nn_tmp(l->ws, l->out);
     TRY(nn_linear_forward(lin, l, pass, p, h));
@@ -63,6 +78,14 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     const nn_input *in = l->input;
     if (is_fused(l))
         return backward_fused(l, h);
+    if (aggregates_features(l)) {
+        const nn_linear *lin = l->state;
+        const shared *s = l->shared;
+        /* gW += (Â X_d)' gZ */
+        return be_gemm(
+            l->dev,
+            &(be_gemm_args){.c = lin->gw, .a = s->ax, .b = l->ws->grad, .ta = true, .alpha = 1.0f, .beta = 1.0f});
+    }
     /* gP = Â gZ */
     be_mat gp = nn_tmp(l->ws, l->out);
     TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->a, .val = in->ahat, .x = l->ws->grad, .alpha = 1.0f}));

@@ -167,6 +167,7 @@ fathom_status nn_linear_backward(const nn_linear *lin, const nn_layer *l, const 
 
 /* y = dropout(X) W, and gW += dropout(X)' gy, with mask number 0. */
 void nn_plan_features(nn_workspace *ws, nn_plan *plan, const nn_config *config, const nn_shape *shape);
+fathom_status nn_drop_features(const nn_layer *l, const nn_pass *pass, be_mat *x); /* x: X_d, n x F or its values */
 fathom_status nn_project(const nn_layer *l, const nn_pass *pass, be_mat y, be_mat w);
 fathom_status nn_project_backward(const nn_layer *l, const nn_pass *pass, be_mat gw, be_mat gy);
 

@@ -29,12 +29,19 @@ static be_mat dropped_features(const nn_layer *l, const be_drop *drop) {
     return drop->rate > 0.0f && l->ws->x_dropped.buf ? l->ws->x_dropped : features(l);
 }
 
-fathom_status nn_project(const nn_layer *l, const nn_pass *pass, be_mat y, be_mat w) {
+fathom_status nn_drop_features(const nn_layer *l, const nn_pass *pass, be_mat *x) {
     be_drop drop = nn_dropout(l->config, pass, 0);
-    be_mat all = features(l), x = dropped_features(l, &drop);
+    be_mat all = features(l);
+    *x = dropped_features(l, &drop);
     /* X_d = dropout(X) */
-    if (x.buf != all.buf)
-        TRY(be_activate(l->dev, &(be_activate_args){.y = x, .x = all, .act = {.drop = drop}}));
+    if (x->buf == all.buf)
+        return FATHOM_OK;
+    return be_activate(l->dev, &(be_activate_args){.y = *x, .x = all, .act = {.drop = drop}});
+}
+
+fathom_status nn_project(const nn_layer *l, const nn_pass *pass, be_mat y, be_mat w) {
+    be_mat x;
+    TRY(nn_drop_features(l, pass, &x));
     /* Y = X_d W */
     if (!l->shape->dense)
         return be_spmm(l->dev, &(be_spmm_args){.y = y, .a = l->input->xs, .val = x, .x = w, .alpha = 1.0f});

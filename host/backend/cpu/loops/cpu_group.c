@@ -65,7 +65,7 @@ INLINE void assign_sweep(const be_group_assign_args *a, prefetch_hint y, prefetc
 
 CPU_SCRATCH(group_assign) { return (size_t)threads * floats_bytes(assign_vectors(a) * VW); }
 CPU_OP(group_assign) {
-    prefetch_hint y = ctx->hint[CPU_HINT_H], later = ctx->hint[CPU_HINT_S];
+    prefetch_hint y = hint_or(ctx->hint[CPU_HINT_H], rows_ahead(a->h, VW)), later = ctx->hint[CPU_HINT_S];
     vf *vectors = (vf *)(void *)thread_scratch(ctx, 0, floats_bytes(assign_vectors(a) * VW));
     WITH_SHAPE(a->h.cols, a->u.rows, assign_sweep, a, y, later, vectors, row_partition(ctx, a->h.rows));
 }
@@ -122,7 +122,7 @@ CPU_SCRATCH(group_stats) {
 CPU_OP(group_stats) {
     int64_t n = a->h.rows, size = a->s.cols * a->h.cols;
     float *partial = (float *)(void *)ctx->scratch; /* mean, then centred sum, of each block */
-    prefetch_hint z = ctx->hint[CPU_HINT_H];
+    prefetch_hint z = hint_or(ctx->hint[CPU_HINT_H], rows_ahead(a->h, ROWS_AHEAD));
     WITH_SHAPE(a->h.cols, a->s.cols, stats_sweep, a, z, partial, partition(ctx, block_count(n)));
     cpu_barrier(ctx);
     stats_target out = {data(a->mean), data(a->var), data(a->rmean), data(a->rvar), a->momentum};
@@ -133,15 +133,19 @@ CPU_OP(group_stats) {
 
 INLINE size_t apply_each(const be_group_apply_args *a) { return floats_bytes((a->s.cols + 1) * a->h.cols); }
 
+#define APPLY_AHEAD 8 /* rows that are prefetched where h exceeds the cache */
+
 typedef struct apply_view { /* the arguments as pointers */
     const float *h, *s, *slope, *shift;
     float *y;
     int64_t ldh, lds, ldy;
     bool relu;
+    prefetch_hint next; /* rows of h */
 } apply_view;
 
-/* `count` rows from v, vector i: the coefficients are loaded once for all of them. */
-INLINE void apply_tile(const apply_view *a, int64_t v, int64_t i, const int count, int64_t d, int64_t groups) {
+/* `count` rows from v, vector i: the coefficients are loaded once for all of them. `stream`: non-temporal stores. */
+INLINE void apply_tile(const apply_view *a, int64_t v, int64_t i, const int count, int64_t d, int64_t groups,
+                       const bool stream) {
     int part = vf_part(d, i);
     const float *s[4], *coefficient = a->slope + i * VW;
     vf factor[4];
@@ -157,7 +161,11 @@ INLINE void apply_tile(const apply_view *a, int64_t v, int64_t i, const int coun
     vf b = vf_load_n(a->shift + i * VW, part), least = vf_set(a->relu ? 0.0f : -INFINITY);
     for (int c = 0; c < count; c++) {
         vf out = vf_load_n(a->h + (v + c) * a->ldh + i * VW, part) * factor[c] + b;
-        vf_store_part(a->y + (v + c) * a->ldy + i * VW, vf_max(least, out), part); /* NaN stays NaN */
+        out = vf_max(least, out); /* NaN stays NaN */
+        if (stream)
+            vf_stream(a->y + (v + c) * a->ldy + i * VW, out);
+        else
+            vf_store_part(a->y + (v + c) * a->ldy + i * VW, out, part);
     }
 }
 
@@ -166,10 +174,24 @@ INLINE void apply_sweep(const apply_view a, range rows, int64_t d, int64_t group
     for (int64_t i = 0; i < vf_count(d); i++) {
         int64_t v = rows.begin;
         for (; v + 4 <= rows.end; v += 4)
-            apply_tile(&a, v, i, 4, d, groups);
+            apply_tile(&a, v, i, 4, d, groups, false);
         for (; v < rows.end; v++)
-            apply_tile(&a, v, i, 1, d, groups);
+            apply_tile(&a, v, i, 1, d, groups, false);
     }
+}
+
+/* Rows of several vectors as they are in memory. */
+INLINE void apply_wide(const apply_view a, range rows, int64_t d, int64_t groups, const bool stream) {
+    int64_t v = rows.begin;
+    for (; v + 4 <= rows.end; v += 4)
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            for (int c = 0; c < 4; c++)
+                prefetch_row(a.next, v + c, i * VW);
+            apply_tile(&a, v, i, 4, d, groups, stream);
+        }
+    for (; v < rows.end; v++)
+        for (int64_t i = 0; i < vf_count(d); i++)
+            apply_tile(&a, v, i, 1, d, groups, stream);
 }
 
 CPU_SCRATCH(group_apply) { return (size_t)threads * apply_each(a); }
@@ -188,8 +210,24 @@ CPU_OP(group_apply) {
         shift[j] = (float)((double)a->lambda * b);
     }
     range rows = row_partition(ctx, a->h.rows);
-    const apply_view view = {data(a->h), data(a->s), slope, shift, data(a->y), a->h.ld, a->s.ld, a->y.ld, a->act.relu};
-    WITH_SHAPE(d, groups, apply_sweep, view, rows);
-    if (a->act.drop.rate > 0.0f)
+    const apply_view view = {.h = data(a->h),
+                             .s = data(a->s),
+                             .slope = slope,
+                             .shift = shift,
+                             .y = data(a->y),
+                             .ldh = a->h.ld,
+                             .lds = a->s.ld,
+                             .ldy = a->y.ld,
+                             .relu = a->act.relu,
+                             .next = rows_ahead(a->h, APPLY_AHEAD)};
+    bool drops = a->act.drop.rate > 0.0f;
+    if (vf_count(d) <= 2)
+        WITH_SHAPE(d, groups, apply_sweep, view, rows);
+    else if (!drops && a->y.buf != a->h.buf && exceeds_cache(a->y) && on_vectors(a->y))
+        apply_wide(view, rows, d, groups, true);
+    else
+        apply_wide(view, rows, d, groups, false);
+    vf_sfence();
+    if (drops)
         dropout_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
 }

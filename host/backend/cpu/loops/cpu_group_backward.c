@@ -11,9 +11,11 @@ INLINE vf gradient_at(const float *go, const float *y, int part, float scale) {
     return y ? vf_where_positive(vf_load_n(y, part), gradient * scale) : gradient;
 }
 
+#define SUMS_HINTS 3 /* h of a later operation; go and y of this one */
+
 /* q_g for `count` groups from g. The first tile also sums db, stored after the q of all groups, and prefetches the
  * same rows of `later`. */
-INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, prefetch_hint later, range rows, int64_t g,
+INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, const prefetch_hint *later, range rows, int64_t g,
                       int64_t i, const int count, int64_t d, int64_t groups) {
     int part = vf_part(d, i);
     vf sum[GROUPS_PER_TILE] = {{0}}, middle[GROUPS_PER_TILE], db = {0};
@@ -24,7 +26,8 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, prefetch_h
     for (int64_t v = 0; v < rows.end - rows.begin; v++, h += a->h.ld, go += a->go.ld, s += a->s.ld) {
         vf x = vf_load_n(h, part), gradient = gradient_at(go, y ? y + v * a->y.ld : NULL, part, a->scale);
         if (g == 0)
-            prefetch_row(later, rows.begin + v, i * VW);
+            for (int slot = 0; slot < SUMS_HINTS; slot++)
+                prefetch_row(later[slot], rows.begin + v, i * VW);
         for (int c = 0; c < count; c++)
             sum[c] += gradient * (s[c] * x - middle[c]);
         db += gradient;
@@ -36,7 +39,7 @@ INLINE void sums_tile(float *q, const be_group_backward_sums_args *a, prefetch_h
 }
 
 /* partial: q, then db, of each block */
-INLINE void sums_sweep(const be_group_backward_sums_args *a, prefetch_hint later, float *partial, range blocks,
+INLINE void sums_sweep(const be_group_backward_sums_args *a, const prefetch_hint *later, float *partial, range blocks,
                        int64_t d, int64_t groups) {
     for (int64_t b = blocks.begin; b < blocks.end; b++) {
         float *p = partial + b * (groups + 1) * d;
@@ -84,7 +87,8 @@ CPU_SCRATCH(group_backward_sums) {
 CPU_OP(group_backward_sums) {
     int64_t d = a->h.cols, groups = a->s.cols, blocks = block_count(a->h.rows);
     float *partial = (float *)(void *)ctx->scratch;
-    prefetch_hint later = ctx->hint[CPU_HINT_H];
+    const prefetch_hint later[SUMS_HINTS] = {hint_or(ctx->hint[CPU_HINT_H], rows_ahead(a->h, ROWS_AHEAD)),
+                                             rows_ahead(a->go, ROWS_AHEAD), rows_ahead(a->y, ROWS_AHEAD)};
     WITH_SHAPE(d, groups, sums_sweep, a, later, partial, partition(ctx, blocks));
     cpu_barrier(ctx);
     range mine = partition(ctx, (d + CHUNK - 1) / CHUNK * groups);
@@ -106,7 +110,8 @@ typedef struct rows_work {
     coefficients *k;
     vf *h, *go, *gh, *s, *ds, *gc;
     float unit;                              /* of h, dS and the means: see rows_unit */
-    prefetch_hint later_h, later_y, later_s; /* read first by the backward of the previous layer */
+    prefetch_hint later_h, later_y, later_s; /* read first by the backward of the previous layer, or next here */
+    prefetch_hint next_go;
 } rows_work;
 
 INLINE size_t rows_each(const be_group_backward_rows_args *a) {
@@ -126,8 +131,9 @@ INLINE float rows_unit(const float *var, int64_t count) {
 static rows_work rows_prepare(const thread_ctx *ctx, const be_group_backward_rows_args *a, char *scratch) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     rows_work w = {0};
-    w.later_h = ctx->hint[CPU_HINT_H];
-    w.later_y = ctx->hint[CPU_HINT_Y];
+    w.later_h = hint_or(ctx->hint[CPU_HINT_H], rows_ahead(a->h, VW));
+    w.later_y = hint_or(ctx->hint[CPU_HINT_Y], rows_ahead(a->y, VW));
+    w.next_go = rows_ahead(a->go, VW);
     w.later_s = ctx->hint[CPU_HINT_S];
     w.k = (coefficients *)(void *)take_floats(&scratch, 4 * groups * d);
     w.h = (vf *)(void *)scratch;
@@ -164,6 +170,7 @@ INLINE void rows_tile(const rows_work *w, int64_t v, int64_t d, int64_t g, const
         if (g == 0) {
             prefetch_row(w->later_h, v, j * VW);
             prefetch_row(w->later_y, v, j * VW);
+            prefetch_row(w->next_go, v, j * VW);
         }
         for (int c = 0; c < count; c++) {
             vf dt = k[c].slope * go + k[c].level;

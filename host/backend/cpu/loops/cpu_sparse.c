@@ -183,9 +183,6 @@ CPU_OP(spmm) {
     spmm_rows(s, a->x.cols, csr_partition(ctx, &a->a));
 }
 
-/* Whether m can be written by vf_stream: rows are whole, aligned vectors. */
-INLINE bool on_vectors(be_mat m) { return m.cols % VW == 0 && m.ld % VW == 0 && (uintptr_t)data(m) % sizeof(vf) == 0; }
-
 static void stream_rows(be_mat to, range rows, const float *from) {
     for (int64_t r = rows.begin; r < rows.end; r++)
         for (int64_t j = 0; j < to.cols; j += VW, from += VW)

@@ -10,6 +10,8 @@ INLINE char *thread_scratch(const thread_ctx *ctx, size_t shared, size_t each) {
     return ctx->scratch + shared + (size_t)ctx->id * each;
 }
 
+#define ROWS_AHEAD 32 /* that sums over rows prefetch where a matrix exceeds the cache */
+
 /* Groups are processed in tiles of five, the remainder one by one. */
 #define GROUPS_PER_TILE 5
 INLINE int group_tile(int64_t groups, int64_t g) { return groups - g >= GROUPS_PER_TILE ? GROUPS_PER_TILE : 1; }

@@ -39,6 +39,8 @@
 
 INLINE float *data(be_mat m) { return m.buf ? (float *)m.buf->handle + m.off : NULL; }
 INLINE float *row(be_mat m, int64_t r) { return (float *)m.buf->handle + m.off + r * m.ld; }
+/* Whether m can be written by vf_stream: rows are whole, aligned vectors. */
+INLINE bool on_vectors(be_mat m) { return m.cols % VW == 0 && m.ld % VW == 0 && (uintptr_t)data(m) % sizeof(vf) == 0; }
 INLINE int32_t *int_data(be_ints v) { return v.buf ? (int32_t *)v.buf->handle + v.off : NULL; }
 INLINE const int64_t *csr_indptr(const be_csr *a) { return (const int64_t *)a->indptr.buf->handle + a->indptr.off; }
 INLINE const int32_t *csr_indices(const be_csr *a) { return int_data(a->indices); }
@@ -52,6 +54,13 @@ INLINE void prefetch_row(prefetch_hint m, int64_t r, int64_t j) {
     if (m.first)
         __builtin_prefetch(m.first + r * m.ld + j, 0, 2);
 }
+
+/* A hint for m itself, so many rows ahead, where it exceeds the cache and its columns are swept one after the other:
+ * processors recognise no stream in rows of several lines. Else no hint. */
+INLINE prefetch_hint rows_ahead(be_mat m, int64_t rows) {
+    return (prefetch_hint){m.buf && exceeds_cache(m) ? row(m, rows) : NULL, m.ld};
+}
+INLINE prefetch_hint hint_or(prefetch_hint hint, prefetch_hint other) { return hint.first ? hint : other; }
 
 /* ---- partitions of the work ---- */
 

@@ -130,6 +130,17 @@ INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 INLINE vf vf_max(vf a, vf b) { return vf_select(a > b, a, b); }
 #endif
 
+/* a b + c, rounded once where the processor has such an instruction, whatever a compiler contracts around it. */
+#if defined(__AVX512F__)
+INLINE vf vf_fma(vf a, vf b, vf c) { return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+#elif defined(__AVX2__)
+INLINE vf vf_fma(vf a, vf b, vf c) { return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#elif defined(__aarch64__)
+INLINE vf vf_fma(vf a, vf b, vf c) { return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+#else
+INLINE vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
+#endif
+
 /* Correctly rounded, as sqrtf. */
 #if defined(__AVX512F__)
 INLINE vf vf_sqrt(vf v) { return (vf)_mm512_sqrt_ps((__m512)v); }

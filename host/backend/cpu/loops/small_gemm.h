@@ -1,9 +1,11 @@
 /* small_gemm.h - c = alpha a b + beta c with b packed once and small enough for L1. Lanes are columns of c; a tile is
- * four rows by two vectors. */
+ * SMALL_ROWS rows by two vectors, whose sums stay in registers. */
 #ifndef BACKEND_CPU_LOOPS_SMALL_GEMM_H
 #define BACKEND_CPU_LOOPS_SMALL_GEMM_H
 
 #include "backend/cpu/loops/loops.h"
+
+#define SMALL_ROWS (VW == 16 ? 8 : VW == 8 ? 6 : 4)
 
 typedef struct small_gemm {
     const float *a, *b; /* b packed */
@@ -26,9 +28,9 @@ INLINE void small_gemm_pack(float *b, be_mat from, bool transposed, int64_t k, i
  * vectors. All three are compile-time constants. */
 INLINE void small_gemm_tile(const small_gemm *s, int64_t r, int64_t i0, const int rows, const int vectors,
                             const bool stream) {
-    vf sum[4][2] = {{{0}}};
+    vf sum[SMALL_ROWS][2] = {{{0}}};
     int64_t width = padded_cols(s->n);
-    const float *left[4], *b = s->b + i0 * VW;
+    const float *left[SMALL_ROWS], *b = s->b + i0 * VW;
     for (int v = 0; v < rows; v++)
         left[v] = s->a + (r + v) * s->lda;
     for (int64_t k = 0; k < s->k; k++, b += width) {
@@ -44,7 +46,7 @@ INLINE void small_gemm_tile(const small_gemm *s, int64_t r, int64_t i0, const in
         for (int i = 0; i < vectors; i++) {
             vf out = s->alpha * sum[v][i];
             if (s->beta != 0.0f)
-                out += s->beta * vf_row(c, s->n, i0 + i);
+                out = vf_fma(vf_set(s->alpha), sum[v][i], s->beta * vf_row(c, s->n, i0 + i));
             if (stream)
                 vf_stream(c + (i0 + i) * VW, out);
             else
@@ -55,12 +57,12 @@ INLINE void small_gemm_tile(const small_gemm *s, int64_t r, int64_t i0, const in
 
 INLINE void small_gemm_rows(const small_gemm *s, int64_t rows, const bool stream) {
     int64_t vectors = vf_count(s->n), r = 0;
-    for (; r + 4 <= rows; r += 4)
+    for (; r + SMALL_ROWS <= rows; r += SMALL_ROWS)
         for (int64_t i = 0; i < vectors; i += 2)
             if (vectors - i >= 2)
-                small_gemm_tile(s, r, i, 4, 2, stream);
+                small_gemm_tile(s, r, i, SMALL_ROWS, 2, stream);
             else
-                small_gemm_tile(s, r, i, 4, 1, stream);
+                small_gemm_tile(s, r, i, SMALL_ROWS, 1, stream);
     for (; r < rows; r++)
         for (int64_t i = 0; i < vectors; i++)
             small_gemm_tile(s, r, i, 1, 1, stream);
