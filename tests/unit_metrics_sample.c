@@ -12,8 +12,7 @@
 #include "support/golden.h"
 #include "support/support.h"
 
-#define NODES 400
-#define WIDTH 6
+enum { NODES = 400, WIDTH = 6 };
 
 static be_device *devices[GOLDEN_DEVICES];
 static data_set *sets[2]; /* sparse and dense features */
@@ -96,8 +95,6 @@ static void test_the_choice_of_rows(void) {
     TEST_ASSERT_EQUAL_INT64(17, metrics_rows_for(17, 1000000));
     text_write_counted(text, sizeof text, METRICS_ROWS_CHOICES, 17);
     TEST_ASSERT_EQUAL_STRING("sampled:17", text);
-    text_write_counted(text, sizeof text, METRICS_ROWS_CHOICES, FATHOM_METRICS_NONE);
-    TEST_ASSERT_EQUAL_STRING("none", text);
     text_write_counted(text, sizeof text, METRICS_ROWS_CHOICES, FATHOM_METRICS_ALL);
     TEST_ASSERT_EQUAL_STRING("all", text);
     TEST_ASSERT_EQUAL(FATHOM_OK, metrics_rows_check(2));
