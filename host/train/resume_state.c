@@ -26,10 +26,12 @@ static const struct {
     PAIR_##kind(name, option, c.member, words)
 
 static void add_real(text_buf *text, const char *option, double value, const char *word) {
+    text_add(text, "%s=", option);
     if (word && isnan(value))
-        text_add(text, "%s=%s ", option, word);
+        text_add(text, "%s", word);
     else
-        text_add(text, "%s=%.17g ", option, value);
+        text_add_real(text, "", value);
+    text_add(text, " ");
 }
 
 /* Every setting that changes the numbers of a run, as "key=value " pairs. Epochs and patience are not among them: a
@@ -38,8 +40,9 @@ static fathom_status fingerprint(text_buf *text, const train_config *config, con
     train_config c = *config;
     if (c.lambda_from == TRAIN_LAMBDA_AUTO)
         c.net.lambda = NAN;
-    text_add(text, "version=%s data=%s split=%s missing-rate=%.17g feature-norm=%s ", fathom_version(), set->sha256,
-             set->split.name ? set->split.name : "", c.missing_rate, data_norm_name(c.feature_norm));
+    text_add(text, "version=%s data=%s split=%s feature-norm=%s ", fathom_version(), set->sha256,
+             set->split.name ? set->split.name : "", data_norm_name(c.feature_norm));
+    add_real(text, "missing-rate", c.missing_rate, NULL);
     SETTINGS_NETWORK(X);
     SETTINGS_WIDTH(X);
     SETTINGS_GROUP_NORM(X);
