@@ -25,7 +25,7 @@ static fathom_status make_layers(nn_model *m, nn_layer **layers, void **states, 
                         .shape = &m->shape,
                         .ws = &m->ws,
                         .index = k,
-                        .norm_in_place = !m->norm->keeps_input,
+                        .norm_in_place = m->one_matrix,
                         .state = (char *)*states + (size_t)k * state_bytes,
                         .shared = *shared};
         m->conv->widths(&l->in, &l->out, &m->config, &m->shape, k);
@@ -51,7 +51,7 @@ static fathom_status declare_params(nn_model *m) {
 
 static void plan_outputs(nn_model *m, int64_t k, int64_t width) {
     nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->z[k], m->shape.nodes, width);
-    if (m->norm->keeps_input)
+    if (!m->one_matrix)
         nn_plan_mat(&m->plan, NN_MEM_ACTIVATIONS, &m->h[k], m->shape.nodes, width);
 }
 
@@ -80,6 +80,7 @@ static void plan_all(nn_model *m) {
             m->norm->plan(&m->norms[k], plan);
     }
     plan_outputs(m, layers, wide);
+    nn_plan_skips(m);
 }
 
 fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_shape *shape) {
@@ -90,10 +91,12 @@ fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_
     TRY(mem_new(&m, 1, 1, sizeof *m, "network"));
     *m =
         (nn_model){.config = *config, .shape = *shape, .conv = nn_convs[config->model], .norm = nn_norms[config->norm]};
+    m->one_matrix = !m->norm->keeps_input && !nn_config_skips(config);
     TRY_OUT(make_layers(m, &m->convs, &m->conv_states, m->conv->state_bytes, &m->conv_shared, m->conv->shared_bytes));
     TRY_OUT(make_layers(m, &m->norms, &m->norm_states, m->norm->state_bytes, &m->norm_shared, m->norm->shared_bytes));
     TRY_OUT(mem_new(&m->z, config->layers + 1, 1, sizeof *m->z, "layers"));
     TRY_OUT(mem_new(&m->h, config->layers + 1, 1, sizeof *m->h, "layers"));
+    TRY_OUT(mem_new(&m->b, config->layers, 1, sizeof *m->b, "layers"));
     TRY_OUT(declare_params(m));
     plan_all(m);
     TRY_OUT(nn_plan_sum(&m->bytes, &m->plan));
@@ -168,12 +171,13 @@ fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_
     nn_model *m = NULL;
     fathom_status status;
     *model = NULL;
+    TRY(nn_skip_check(config, input->shape.classes));
     TRY(nn_model_plan(&m, config, &input->shape));
     set_device(m, input);
     TRY_OUT(nn_plan_check(&m->bytes, config, &m->shape, be_device_info(m->dev)));
     TRY_OUT(nn_plan_alloc(&m->plan, m->dev));
     nn_params_bind(&m->params, m->weights, m->grads);
-    for (int64_t k = 0; k <= config->layers && !m->norm->keeps_input; k++)
+    for (int64_t k = 0; k <= config->layers && m->one_matrix; k++)
         m->h[k] = m->z[k];
 out:
     if (status != FATHOM_OK)
@@ -196,5 +200,6 @@ void nn_model_free(nn_model *m) {
     mem_free(m->norm_shared);
     mem_free(m->z);
     mem_free(m->h);
+    mem_free(m->b);
     mem_free(m);
 }

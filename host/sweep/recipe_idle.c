@@ -42,6 +42,14 @@ static bool is_common_list_used(const sweep_recipe *recipe) {
     return false;
 }
 
+/* Is there a model that takes skip connections? */
+static bool skips(const sweep_recipe *recipe) {
+    for (int m = 0; m < NN_CONV_COUNT; m++)
+        if (has(&recipe->models, recipe_model_names[m]) && nn_takes_skip((nn_conv_kind)m))
+            return true;
+    return false;
+}
+
 /* The same runs as grid_cell_is_plotted. */
 static bool is_plotted(const sweep_recipe *recipe) {
     nn_conv_kind model = (nn_conv_kind)recipe->embedding_model;
@@ -67,6 +75,12 @@ const char *recipe_idle_reason(const sweep_recipe *recipe, int i) {
         return has(&recipe->norms, "group") ? NULL : "it belongs to norm group";
     if (member == offsetof(sweep_recipe, settings.net.alpha) || member == offsetof(sweep_recipe, settings.net.theta))
         return has(&recipe->models, "gcnii") ? NULL : "it belongs to model gcnii";
+    if (member == offsetof(sweep_recipe, settings.net.skip))
+        return skips(recipe) ? NULL : "it belongs to models gcn and gat";
+    if (member == offsetof(sweep_recipe, settings.net.skip_weight))
+        return skips(recipe) && recipe->settings.net.skip != NN_SKIP_NONE
+                   ? NULL
+                   : "it belongs to skip residual and initial, of models gcn and gat";
     if (member == offsetof(sweep_recipe, settings.net.hidden))
         return is_hidden_used(recipe) ? NULL : "no run has a hidden layer";
     if (recipe_keys[i].type == RECIPE_RUN)
