@@ -125,7 +125,7 @@ grep -q 'safetensors.torch.save_file' err || fail "--init of a file of torch.sav
 # --- notes about options without effect, and numbers of one
 short="train --device cpu --data karate --epochs 1"
 for words in "--norm none --groups 5" "--norm batch --lambda 0.1" "--alpha 0.2" "--theta 0.2" "--model sgc --hidden 8" \
-    "--layers 1 --hidden 8" "--checkpoint-every 5" "--fallback cpu"; do
+    "--layers 1 --hidden 8" "--checkpoint-every 5" "--fallback cpu" "--model sgc --skip initial" "--skip-weight 0.5"; do
     option=$(sed -E 's/.*(--[a-z-]+) [^ ]+$/\1/' <<<"$words")
     # shellcheck disable=SC2086
     expect_exit 0 "$FATHOM" $short --layers 2 $words
@@ -133,16 +133,19 @@ for words in "--norm none --groups 5" "--norm batch --lambda 0.1" "--alpha 0.2" 
 done
 expect_exit 0 "$FATHOM" $short --layers 2 --model gcnii --groups 5 --lambda 0.1 --alpha 0.2 --theta 0.2 --hidden 8 --checkpoint-every 1 --out effect
 ! grep '^note: ' err || fail "a note about options that have their effect"
+expect_exit 0 "$FATHOM" $short --layers 3 --model gat --skip initial --skip-weight 0.5
+! grep '^note: ' err || fail "a note about skip connections that are there"
 # of sweep: options, and keys of a recipe; no note for what the options made useless
 sweep="sweep --recipe table1 --data karate --layers 2 --dry-run"
 for words in "--norms none,pair --groups 5" "--norms batch --lambda 0.1" "--alpha 0.2" "--theta 0.2" "--models sgc --hidden 8" \
-    "--models gcn --layers 1 --hidden 8" "--picture 'gcn 3'" "--norms pair --picture 'gcn 2'"; do
+    "--models gcn --layers 1 --hidden 8" "--picture 'gcn 3'" "--norms pair --picture 'gcn 2'" "--models sgc --skip initial" \
+    "--skip-weight 0.5"; do
     option=$(sed -E 's/.*(--[a-z-]+) [^-]+$/\1/' <<<"$words")
     eval expect_exit 0 '"$FATHOM"' $sweep "$words"
     same "$(grep '^note: ' err | sed 's/:[^:]*$//')" "note: $option has no effect" "notes of sweep $words: $(cat err)"
 done
 expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn,gcnii --layers 2,3 --norms none,group --groups 5 --lambda auto \
-    --alpha 0.2 --theta 0.2 --hidden 8 --picture 'gcn 3' --dry-run
+    --alpha 0.2 --theta 0.2 --skip initial --skip-weight 0.5 --hidden 8 --picture 'gcn 3' --dry-run
 ! grep '^note: ' err || fail "a note about options of sweep that have their effect"
 for recipe in table1 table2 depth grid; do
     expect_exit 0 "$FATHOM" sweep --recipe $recipe --dry-run

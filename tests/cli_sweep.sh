@@ -66,6 +66,15 @@ grep -q -e "--alpha '2': give a number from 0 to 1" err || fail "no range of alp
 expect_exit 2 "$FATHOM" sweep --recipe table1 --theta x --dry-run
 grep -q -e "--theta 'x': give a number from 0 to 1000" err || fail "no range of theta: $(cat err)"
 
+# --- skip connections of a recipe: a cell is what train gives with them; models without them have none
+expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn,sgc --norms group --layers 4 --missing-rate 0 --seeds 1 --epochs 4 --skip residual --skip-weight 0.3 --device cpu --out skips
+same "$(field "[(r['model'], r['skip'], r['skip_weight']) for r in map(json.loads, open('skips/results.jsonl'))]" skips/sweep.json)" \
+    "[('gcn', 'residual', 0.3), ('sgc', None, None)]" "skip connections of the cells"
+expect_exit 0 "$FATHOM" train --data karate --layers 4 --seed 100 --epochs 4 --skip residual --skip-weight 0.3 --device cpu --json
+same "$(field "d['result']['loss']" out)" "$(head -n 1 skips/results.jsonl | field "d['loss']" /dev/stdin)" "loss with skip connections"
+expect_exit 2 "$FATHOM" sweep --recipe table1 --skip 2 --dry-run
+grep -q -e "--skip: unknown value '2'" err || fail "an unknown skip: $(cat err)"
+
 # --- lambda chosen on the validation set: the choice is on record; several devices take cells from one queue
 expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms group --layers 2 --seeds 1 --epochs 5 --lambda auto --device cpu --out auto
 python3 -c 'import json; r = json.loads(open("auto/journal.jsonl").read()); assert r["lambda"] > 0 and r["lambda_from"] == "auto", r' ||

@@ -93,6 +93,11 @@ done <<'TABLE'
 2|train --alpha 2|--alpha '2'
 2|train --theta -1|--theta '-1'
 2|train --seed -1|--seed '-1'
+2|train --skip both|--skip: unknown value 'both'
+2|train --skip initial --skip-weight 1|--skip-weight '1': give a number from 0 to 0.999
+2|train --skip initial --layers 2|take --layers 3 or more, or --skip none
+2|train --data karate --skip residual --layers 1 --dry-run|take --layers 3 or more, or --skip none
+5|train --data karate --layers 600 --epochs 3 --threads 1|the cause is the depth, 600 layers without a skip connection: use --skip initial
 2|train --model gnc|--model: unknown value 'gnc'; did you mean gcn?
 2|train --norm grup|did you mean group?
 2|train --preset author|did you mean authors?
@@ -113,6 +118,35 @@ TABLE
 
 expect_exit 0 train --epochs 2 --out never --quiet # the refused run above left nothing
 same "$(ls -d nowhere 2>/dev/null)$(ls hollow)" "" "what a refused --resume leaves"
+
+# --- skip connections: eval takes them from the metadata, or as options where a file has none; a resumed run keeps them
+for skip in residual initial; do
+    must train --layers 5 --epochs 6 --skip $skip --out "skip-$skip" --quiet
+    must train --layers 5 --epochs 3 --skip $skip --out "again-$skip" --quiet
+    must "$FATHOM" train --out "again-$skip" --resume --epochs 6 --threads 1 --quiet
+    cmp "skip-$skip/model.safetensors" "again-$skip/model.safetensors" || fail "--resume with --skip $skip has other bits"
+    python3 - "skip-$skip/model.safetensors" <<'PY'
+import json, struct, sys
+raw = open(sys.argv[1], "rb").read()
+size, = struct.unpack("<Q", raw[:8])
+head = json.loads(raw[8:8 + size])
+for key in ("skip", "skip_weight", "sha256", "writer"):
+    del head["__metadata__"][key]
+text = json.dumps(head).encode()
+text += b" " * (-len(text) % 8)
+open("plain.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + size:])
+PY
+    wanted=$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" "skip-$skip/run.json")
+    expect_exit 0 "$FATHOM" eval --checkpoint "skip-$skip/model.safetensors" --data karate --threads 1 --json
+    same "$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" out)" "$wanted" "eval with the skip of the metadata"
+    weight=$(field "d['config']['skip_weight']" out)
+    expect_exit 0 "$FATHOM" eval --checkpoint plain.safetensors --data karate --threads 1 --json --skip $skip --skip-weight "$weight"
+    same "$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" out)" "$wanted" "eval with --skip $skip --skip-weight $weight"
+    expect_exit 0 "$FATHOM" eval --checkpoint plain.safetensors --data karate --threads 1 --json
+    [ "$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" out)" != "$wanted" ] || fail "eval without a skip gives the same"
+    expect_exit 2 "$FATHOM" eval --checkpoint plain.safetensors --data karate --skip $skip
+    grep -q 'which weight its skip connections have: give --skip-weight' err || fail "a skip without a weight: $(cat err)"
+done
 
 # --- eval repeats the result of train; its outputs are files that other programs read
 must train --epochs 400 --out whole --quiet

@@ -55,7 +55,7 @@ data make sbm --nodes 30 --classes 2 --edges 60 --features 8 -o made.npz
 data convert karate -o converted.npz
 train --data karate --layers 2 --epochs 3 --threads 1 --quiet --out new --layer-metrics 2 --metrics sampled:9
 train --out again --resume --quiet --threads 1 --json
-train --data karate --model gat --norm pair --layers 2 --recompute segments --epochs 2 --threads 1 --json
+train --data karate --model gat --norm pair --layers 3 --skip initial --recompute segments:2 --epochs 2 --threads 1 --json
 eval --checkpoint trained/model.safetensors --data karate --logits z.npy --predictions p.csv --layers-out l.npz --json
 metrics --embeddings h.npy --data karate --json
 sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --epochs 2 --seeds 1 --split random:3,3 --jobs 1 --quiet --out new

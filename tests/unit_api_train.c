@@ -95,12 +95,17 @@ static void every_model_and_norm_goes_through_a_file(void) {
             fathom_scores a = {.size = sizeof a}, b = {.size = sizeof b};
             o.model = kind;
             o.norm = norm;
+            o.skip = kind <= FATHOM_GAT ? norm % 3 : FATHOM_SKIP_NONE;
             OK(fathom_train(&model, device, data, &o));
             OK(fathom_model_save(model, "one.safetensors"));
             OK(fathom_model_load(&loaded, "one.safetensors", NULL));
             OK(fathom_evaluate(model, device, data, &a, NULL, NULL, 0));
             OK(fathom_evaluate(loaded, device, data, &b, NULL, NULL, 0));
             TEST_ASSERT_EQUAL_DOUBLE(a.loss, b.loss);
+            fathom_model_info info = {.size = sizeof info};
+            OK(fathom_model_describe(loaded, &info));
+            TEST_ASSERT_EQUAL_INT32(o.skip, info.skip);
+            TEST_ASSERT_EQUAL(o.skip != FATHOM_SKIP_NONE, info.skip_weight > 0);
             fathom_model_free(model);
             fathom_model_free(loaded);
         }
@@ -252,6 +257,7 @@ static void wrong_training_is_refused(void) {
     WRONG(groups, INT64_MAX, "groups");
     WRONG(epochs, INT64_MAX, "epochs");
     WRONG(norm, -1, "norm");
+    WRONG(skip, 3, "skip 3 is none of: 0 (none), 1 (residual), 2 (initial)");
     WRONG(preset, 3, "preset");
     WRONG(layers, 0, "layers");
     WRONG(hidden, -1, "hidden");
@@ -354,6 +360,11 @@ static void wrong_files_are_refused(void) {
     o.model = FATHOM_GCNII;
     FAILS(DATA, fathom_model_load(&model, group, &o), "lins.0.weight");
     o.model = -1;
+    o.skip = -2;
+    FAILS(USAGE, fathom_model_load(&model, group, &o), "skip -2 is none of");
+    o.skip = FATHOM_SKIP_RESIDUAL;
+    FAILS(USAGE, fathom_model_load(&model, group, &o), "--skip-weight");
+    o.skip = -1;
     o.layers = 1000;
     FAILS(DATA, fathom_model_load(&model, group, &o), "convs.");
     o.layers = INT64_MAX;
@@ -369,7 +380,8 @@ static void wrong_files_are_refused(void) {
 
 /* Memory that runs out anywhere is a status, and nothing leaks. */
 static void memory_that_runs_out(void) {
-    fathom_train_options o = options_for(2, 1);
+    fathom_train_options o = options_for(3, 1);
+    o.skip = FATHOM_SKIP_INITIAL;
     for (int64_t nth = 1;; nth++) {
         fathom_model *model = NULL;
         int64_t before = mem_live();

@@ -75,9 +75,44 @@ static void test_what_the_user_gives_stays(void) {
     TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "lr must be from"));
 }
 
+/* By kind and depth; a model without skip connections has none. */
+static void test_skip_connections(void) {
+    data_set set = {.name = (char *)(uintptr_t) "cora", .features = {.cols = 1}, .classes = 7};
+    const struct {
+        nn_skip_kind skip;
+        int64_t layers;
+        double weight, lambda;
+    } rows[] = {{NN_SKIP_NONE, 64, 0, .03},
+                {NN_SKIP_INITIAL, 3, .9, .003},
+                {NN_SKIP_INITIAL, 1000, .9, .001},
+                {NN_SKIP_RESIDUAL, 4, .75, .003},
+                {NN_SKIP_RESIDUAL, 128, 1 - 1 / 128.0, .003},
+                {NN_SKIP_RESIDUAL, 1000, .999, .001}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        train_config c = unset(rows[i].layers);
+        c.net.skip = rows[i].skip;
+        golden_ok(train_fill(&c, &set));
+        TEST_ASSERT_EQUAL_DOUBLE(rows[i].weight, c.net.skip_weight);
+        TEST_ASSERT_EQUAL_DOUBLE(rows[i].lambda, c.net.lambda);
+    }
+    train_config given = unset(64), none = unset(64), narrow = unset(2);
+    given.net.skip = none.net.skip = narrow.net.skip = NN_SKIP_INITIAL;
+    given.net.skip_weight = 0.25;
+    golden_ok(train_fill(&given, &set));
+    TEST_ASSERT_EQUAL_DOUBLE(0.25, given.net.skip_weight);
+    none.net.model = NN_SGC;
+    golden_ok(train_fill(&none, &set));
+    TEST_ASSERT_TRUE(none.net.skip == NN_SKIP_NONE && none.net.skip_weight == 0);
+    TEST_ASSERT_EQUAL(FATHOM_USAGE, train_fill(&narrow, &set));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "no two layers of equal width"));
+    narrow.net.hidden = 7; /* as wide as the classes */
+    golden_ok(train_fill(&narrow, &set));
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(test_recipe);
     RUN_TEST(test_what_the_user_gives_stays);
+    RUN_TEST(test_skip_connections);
     return support_end();
 }

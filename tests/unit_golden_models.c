@@ -1,5 +1,6 @@
 /* unit_golden_models.c - every model with every norm against float64 vectors from PyTorch Geometric: logits, loss, each
- * gradient, ten steps of Adam, running estimates, on every back end. labels: opencl
+ * gradient, ten steps of Adam, running estimates, on every back end; and three networks with skip connections
+ * (golden/make_skip.py). labels: opencl
  *
  * Bounds: ten times what PyTorch's own float32 reaches for that tensor (nmse32.NAME in the file), or 1e-11, or no entry
  * off by more than 1e-6 of the model's largest gradient entry; losses 1e-5 relative. */
@@ -149,12 +150,21 @@ static void check_model(const char *name) {
     }
 }
 
-#define CASES(X)                                                                                                     \
-    X(gcn_none)                                                                                                      \
-    X(gcn_batch)                                                                                                     \
-    X(gcn_pair)                                                                                                      \
-    X(gcn_group) X(gat_none) X(gat_batch) X(gat_pair) X(gat_group) X(sgc_none) X(sgc_batch) X(sgc_pair) X(sgc_group) \
-        X(gcnii_none) X(gcnii_batch) X(gcnii_pair) X(gcnii_group)
+#define CASES(X)  \
+    X(gcn_none)   \
+    X(gcn_batch)  \
+    X(gcn_pair)   \
+    X(gcn_group)  \
+    X(gat_none)   \
+    X(gat_batch)  \
+    X(gat_pair)   \
+    X(gat_group)  \
+    X(sgc_none)   \
+    X(sgc_batch)  \
+    X(sgc_pair)   \
+    X(sgc_group)  \
+    X(gcnii_none) \
+    X(gcnii_batch) X(gcnii_pair) X(gcnii_group) X(gcn_group_initial) X(gcn_group_residual) X(gat_batch_initial)
 #define X(name) \
     static void test_##name(void) { check_model(#name); }
 CASES(X)

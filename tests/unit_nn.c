@@ -1,7 +1,6 @@
-/* unit_nn.c - networks beyond the golden vectors: gradients with dropout against differences of the loss, sparse
- * against dense features, nodes in another order, and graphs at the edge (one node, no edge, one class, many classes,
- * one layer, one group).
- * labels: opencl */
+/* unit_nn.c - networks beyond the golden vectors: gradients with dropout and skip connections against differences of
+ * the loss, sparse against dense features, nodes in another order, and graphs at the edge (one node, no edge, one
+ * class, many classes, one layer, one group). labels: opencl */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +69,30 @@ static void test_gradients_with_dropout(void) {
             golden_ok(nn_model_make(&m, &config, input));
             golden_ok(nn_init(m, 11));
             snprintf(what, sizeof what, "%s on device %d", nn_conv_name(config.model), d);
+            check_direction(m, what);
+            nn_model_free(m);
+            nn_input_free(input);
+        }
+}
+
+/* With as many hidden columns as classes the last layer has a skip too, and with two layers the skip is dropped. */
+static void test_gradients_with_skips_and_dropout(void) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        for (int i = 0; i < 2 * 2 * NN_NORM_COUNT * 3 && devices[d]; i++) {
+            char what[96];
+            nn_input *input = NULL;
+            nn_model *m = NULL;
+            const int64_t layers[] = {2, 3, 6};
+            nn_config config = golden_config(i % 2 ? NN_GAT : NN_GCN, (nn_norm_kind)(i / 2 % NN_NORM_COUNT),
+                                             layers[i / 2 / NN_NORM_COUNT % 3]);
+            config.skip = i / 2 / NN_NORM_COUNT / 3 ? NN_SKIP_INITIAL : NN_SKIP_RESIDUAL;
+            config.skip_weight = 0.4;
+            config.hidden = config.layers == 6 ? 8 : graph->classes;
+            golden_ok(nn_input_make(&input, devices[d], graph, config.model));
+            golden_ok(nn_model_make(&m, &config, input));
+            golden_ok(nn_init(m, 11));
+            snprintf(what, sizeof what, "%s, %s norm, %d layers, skip %s on device %d", nn_conv_name(config.model),
+                     nn_norm_name(config.norm), (int)config.layers, nn_skip_name(config.skip), d);
             check_direction(m, what);
             nn_model_free(m);
             nn_input_free(input);
@@ -359,6 +382,7 @@ int main(void) {
         devices[d] = golden_device(d);
     graph = golden_graph();
     RUN_TEST(test_gradients_with_dropout);
+    RUN_TEST(test_gradients_with_skips_and_dropout);
     RUN_TEST(test_one_step_is_the_same_on_every_back_end);
     RUN_TEST(test_dense_features_equal_sparse_ones);
     RUN_TEST(test_results_stay_with_their_nodes);

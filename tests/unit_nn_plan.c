@@ -57,11 +57,49 @@ static void test_group_norm_memory_is_linear_in_d_plus_g(void) {
     TEST_ASSERT_TRUE(extra < 1.2 * 10000 * (32 + 10));
 }
 
+/* One n x d matrix for each layer with a skip, where the norm needs its input; two n x d matrices for all of them. */
+static void test_skip_connections_cost_a_matrix_per_layer(void) {
+    nn_shape shape = {.nodes = 10000, .features = 50, .classes = 4, .entries = 50000, .feature_entries = 10000};
+    const double matrix = 10000 * 32 * 4;
+    for (int norm = 0; norm < NN_NORM_COUNT; norm++) {
+        nn_config config = golden_config(NN_GCN, (nn_norm_kind)norm, 50);
+        nn_bytes none, residual, initial;
+        config.hidden = 32;
+        golden_ok(nn_plan_bytes(&none, &config, &shape));
+        config.skip = NN_SKIP_RESIDUAL;
+        golden_ok(nn_plan_bytes(&residual, &config, &shape));
+        config.skip = NN_SKIP_INITIAL;
+        golden_ok(nn_plan_bytes(&initial, &config, &shape));
+        double more = norm == NN_NONE ? 51 : 48; /* without a norm every layer gets an H of its own */
+        double extra = (double)(residual.total - none.total) / matrix;
+        TEST_ASSERT_TRUE(fabs(extra - more - 1) < (norm == NN_NONE ? 2 : 0.01));
+        TEST_ASSERT_EQUAL_INT64((int64_t)matrix, initial.total - residual.total);
+    }
+}
+
+/* A depth without skips, 2, may be what fits. */
+static void test_the_depth_that_fits_with_skips(void) {
+    nn_shape shape = {.nodes = 1000, .features = 50, .classes = 4, .entries = 5000, .feature_entries = 10000};
+    nn_config config = golden_config(NN_GCN, NN_GROUP, 100), fitting;
+    nn_bytes bytes, need;
+    be_info info = {.name = "a small device"};
+    config.skip = NN_SKIP_INITIAL;
+    fitting = config;
+    fitting.layers = 2;
+    golden_ok(nn_plan_bytes(&bytes, &config, &shape));
+    golden_ok(nn_plan_bytes(&need, &fitting, &shape));
+    info.memory_bytes = need.total;
+    TEST_ASSERT_EQUAL(FATHOM_MEMORY, nn_plan_check(&bytes, &config, &shape, &info));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), ": 2 layers would fit"));
+}
+
 static void test_planned_is_what_is_allocated(void) {
-    for (int model = 0; model < NN_CONV_COUNT; model++) {
+    for (int i = 0; i < NN_CONV_COUNT * NN_SKIP_COUNT; i++) {
         nn_input *input = NULL;
         nn_model *m = NULL;
-        nn_config config = golden_config((nn_conv_kind)model, NN_GROUP, 7);
+        nn_config config = golden_config((nn_conv_kind)(i % NN_CONV_COUNT), NN_GROUP, 7);
+        config.skip = (nn_skip_kind)(i / NN_CONV_COUNT);
+        config.skip_weight = 0.5;
         int64_t before = be_count(dev).live_bytes;
         golden_ok(nn_input_make(&input, dev, graph, config.model));
         golden_ok(nn_model_make(&m, &config, input));
@@ -81,11 +119,13 @@ static void test_bad_configurations_are_named(void) {
         size_t offset;
         double real;
         int64_t whole;
-    } bad[] = {{"layers", offsetof(nn_config, layers), 0, 0},   {"layers", offsetof(nn_config, layers), 0, 1001},
-               {"hidden", offsetof(nn_config, hidden), 0, -3},  {"groups", offsetof(nn_config, groups), 0, 0},
-               {"dropout", offsetof(nn_config, dropout), 1, 0}, {"dropout", offsetof(nn_config, dropout), -0.1, 0},
-               {"lambda", offsetof(nn_config, lambda), NAN, 0}, {"alpha", offsetof(nn_config, alpha), 2, 0},
-               {"theta", offsetof(nn_config, theta), -1, 0},    {"momentum", offsetof(nn_config, momentum), 7, 0}};
+    } bad[] = {
+        {"layers", offsetof(nn_config, layers), 0, 0},          {"layers", offsetof(nn_config, layers), 0, 1001},
+        {"hidden", offsetof(nn_config, hidden), 0, -3},         {"groups", offsetof(nn_config, groups), 0, 0},
+        {"dropout", offsetof(nn_config, dropout), 1, 0},        {"dropout", offsetof(nn_config, dropout), -0.1, 0},
+        {"lambda", offsetof(nn_config, lambda), NAN, 0},        {"alpha", offsetof(nn_config, alpha), 2, 0},
+        {"theta", offsetof(nn_config, theta), -1, 0},           {"momentum", offsetof(nn_config, momentum), 7, 0},
+        {"skip-weight", offsetof(nn_config, skip_weight), 1, 0}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nn_config config = golden_config(NN_GCN, NN_GROUP, 2);
         bool whole = bad[i].offset >= offsetof(nn_config, layers) && bad[i].offset <= offsetof(nn_config, groups);
@@ -102,6 +142,8 @@ int main(void) {
     graph = golden_graph();
     RUN_TEST(test_plan_names_the_depth_that_fits);
     RUN_TEST(test_group_norm_memory_is_linear_in_d_plus_g);
+    RUN_TEST(test_skip_connections_cost_a_matrix_per_layer);
+    RUN_TEST(test_the_depth_that_fits_with_skips);
     RUN_TEST(test_planned_is_what_is_allocated);
     RUN_TEST(test_bad_configurations_are_named);
     golden_set_free(graph);

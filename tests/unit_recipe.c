@@ -86,7 +86,7 @@ static void ids_cover_every_setting(void) {
         {"weight-decay", "0.1"},  {"preset", "paper"}, {"split", "random:3,3"},
         {"feature-norm", "none"}, {"alpha", "0.3"},    {"theta", "0.7"},
         {"groups", "3"},          {"lambda", "0.01"},  {"lambda", "0.01000000000001"},
-        {"missing-rate", "1"}};
+        {"missing-rate", "1"},    {"skip", "initial"}, {"skip-weight", "0.5"}};
     enum { COUNT = sizeof settings / sizeof *settings };
     char id[COUNT + 1][GRID_CELL_ID], same[GRID_CELL_ID];
     first_id(id[COUNT], plain, "plain", NULL, NULL);

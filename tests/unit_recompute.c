@@ -95,8 +95,9 @@ static void check_levels(be_device *dev, nn_config config) {
         char what[128], level[NN_RECOMPUTE_TEXT];
         config.recompute = levels[i];
         nn_recompute_text(level, levels[i]);
-        snprintf(what, sizeof what, "%s, %s norm, width %d, recompute %s, on %s", nn_conv_name(config.model),
-                 nn_norm_name(config.norm), (int)config.hidden, level, be_device_info(dev)->selector);
+        snprintf(what, sizeof what, "%s, %s norm, skip %s, width %d, recompute %s, on %s", nn_conv_name(config.model),
+                 nn_norm_name(config.norm), nn_skip_name(config.skip), (int)config.hidden, level,
+                 be_device_info(dev)->selector);
         TEST_ASSERT_EQUAL_HEX64_MESSAGE(kept, digest_of(dev, &config), what);
     }
 }
@@ -109,6 +110,25 @@ static void test_recomputed_bits_are_those_of_keeping_all(void) {
                 nn_config config = golden_config((nn_conv_kind)model, (nn_norm_kind)norm, LAYERS);
                 check_levels(devices[d], config);
                 config.hidden = 72;
+                if (d == 0)
+                    check_levels(devices[d], config);
+            }
+}
+
+/* With as many hidden columns as classes the last layer has a skip too. */
+static void test_recomputed_bits_with_skips(void) {
+    const struct {
+        nn_conv_kind model;
+        nn_norm_kind norm;
+    } rows[] = {{NN_GCN, NN_GROUP}, {NN_GAT, NN_BATCH}, {NN_GCN, NN_NONE}, {NN_GAT, NN_NONE}, {NN_GCN, NN_PAIR}};
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows && devices[d]; i++)
+            for (int skip = NN_SKIP_RESIDUAL; skip < NN_SKIP_COUNT; skip++) {
+                nn_config config = golden_config(rows[i].model, rows[i].norm, LAYERS);
+                config.skip = (nn_skip_kind)skip;
+                config.skip_weight = 0.4;
+                check_levels(devices[d], config);
+                config.hidden = graph->classes;
                 if (d == 0)
                     check_levels(devices[d], config);
             }
@@ -149,8 +169,10 @@ static void test_the_layer_with_non_finite_values_is_named(void) {
     const int64_t levels[] = {NN_RECOMPUTE_NONE, NN_RECOMPUTE_NORM, 1, 2, 3, LAYERS};
     for (int d = 0; d < GOLDEN_DEVICES; d++)
         for (size_t i = 0; i < sizeof levels / sizeof *levels && devices[d]; i++)
-            for (int norm = 0; norm < NN_NORM_COUNT; norm++) {
-                nn_config config = golden_config(NN_GCN, (nn_norm_kind)norm, LAYERS);
+            for (int row = 0; row < NN_NORM_COUNT * NN_SKIP_COUNT; row++) {
+                nn_config config = golden_config(NN_GCN, (nn_norm_kind)(row % NN_NORM_COUNT), LAYERS);
+                config.skip = (nn_skip_kind)(row / NN_NORM_COUNT);
+                config.skip_weight = 0.4;
                 nn_pass pass = {.training = true, .seed = 5, .epoch = 2};
                 nn_epoch_stats stats;
                 int64_t layer;
@@ -200,9 +222,10 @@ static void test_segments_of_a_deep_network_fit(void) {
 
 static void test_segments_have_the_length_of_the_fewest_bytes(void) {
     for (int model = 0; model < NN_CONV_COUNT; model++)
-        for (int norm = 0; norm < NN_NORM_COUNT; norm++) {
-            nn_config config = wide((nn_conv_kind)model, (nn_norm_kind)norm, 45);
+        for (int row = 0; row < NN_NORM_COUNT * NN_SKIP_COUNT; row++) {
+            nn_config config = wide((nn_conv_kind)model, (nn_norm_kind)(row % NN_NORM_COUNT), 45);
             nn_bytes chosen, bytes;
+            config.skip = (nn_skip_kind)(row / NN_NORM_COUNT);
             golden_ok(nn_plan_bytes(&chosen, &config, &arxiv));
             for (config.recompute = 1; config.recompute <= config.layers; config.recompute++) {
                 golden_ok(nn_plan_bytes(&bytes, &config, &arxiv));
@@ -211,11 +234,27 @@ static void test_segments_have_the_length_of_the_fewest_bytes(void) {
         }
 }
 
+/* GCN with group norm, 1000 layers of 256: in segments skips add B_k to each layer of one segment, and a layer. */
+static void test_skips_take_little_more_memory_in_segments(void) {
+    nn_config config = wide(NN_GCN, NN_GROUP, 1000);
+    nn_bytes none, bytes;
+    golden_ok(nn_plan_bytes(&none, &config, &arxiv));
+    for (int skip = NN_SKIP_RESIDUAL; skip < NN_SKIP_COUNT; skip++) {
+        config.skip = (nn_skip_kind)skip;
+        golden_ok(nn_plan_bytes(&bytes, &config, &arxiv));
+        printf("skip %s: %.2f GB in segments of %d, %.2f without\n", nn_skip_name(config.skip),
+               (double)bytes.total / 1e9, (int)bytes.recompute, (double)none.total / 1e9);
+        TEST_ASSERT_TRUE((double)bytes.total < 1.3 * (double)none.total);
+    }
+}
+
 static void test_planned_is_what_is_allocated(void) {
     const int64_t levels[] = {NN_RECOMPUTE_NORM, 1, 3, LAYERS};
-    for (int model = 0; model < NN_CONV_COUNT; model++)
+    for (int row = 0; row < NN_CONV_COUNT * NN_SKIP_COUNT; row++)
         for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-            nn_config config = golden_config((nn_conv_kind)model, NN_GROUP, LAYERS);
+            nn_config config = golden_config((nn_conv_kind)(row % NN_CONV_COUNT), NN_GROUP, LAYERS);
+            config.skip = (nn_skip_kind)(row / NN_CONV_COUNT);
+            config.skip_weight = 0.4;
             int64_t before = be_count(devices[0]).live_bytes;
             config.recompute = levels[i];
             trained t = make(devices[0], &config);
@@ -253,9 +292,16 @@ static void test_auto_is_the_level_of_least_time_that_fits(void) {
         golden_ok(nn_recompute_choose(&config, &arxiv, &info));
         TEST_ASSERT_EQUAL_INT64(rows[i].level, config.recompute);
     }
-    /* in place there is nothing that `norm` saves */
+    /* in place there is nothing that `norm` saves, and with skips H_k does not follow from Z_k */
     config.norm = NN_NONE;
     TEST_ASSERT_EQUAL_INT64(NN_RECOMPUTE_NONE, bytes_of(config, NN_RECOMPUTE_NORM).recompute);
+    config.norm = NN_GROUP;
+    config.skip = NN_SKIP_RESIDUAL;
+    TEST_ASSERT_EQUAL_INT64(NN_RECOMPUTE_NONE, bytes_of(config, NN_RECOMPUTE_NORM).recompute);
+    none = bytes_of(config, NN_RECOMPUTE_NONE);
+    config.recompute = NN_RECOMPUTE_AUTO;
+    golden_ok(nn_recompute_choose(&config, &arxiv, &(be_info){.name = "a device", .memory_bytes = none.total - 1}));
+    TEST_ASSERT_TRUE(config.recompute > 0);
 }
 
 static void refuse(nn_config config, int64_t memory, int64_t level, const char *words) {
@@ -295,10 +341,12 @@ int main(void) {
         devices[d] = golden_device(d);
     graph = golden_graph();
     RUN_TEST(test_recomputed_bits_are_those_of_keeping_all);
+    RUN_TEST(test_recomputed_bits_with_skips);
     RUN_TEST(test_backward_follows_its_forward);
     RUN_TEST(test_the_layer_with_non_finite_values_is_named);
     RUN_TEST(test_segments_of_a_deep_network_fit);
     RUN_TEST(test_segments_have_the_length_of_the_fewest_bytes);
+    RUN_TEST(test_skips_take_little_more_memory_in_segments);
     RUN_TEST(test_planned_is_what_is_allocated);
     RUN_TEST(test_auto_is_the_level_of_least_time_that_fits);
     RUN_TEST(test_a_refused_plan_names_the_level_that_would_fit);

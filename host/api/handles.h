@@ -64,6 +64,7 @@ fathom_status api_init(void *options, size_t size, void *defaults, size_t full_s
 /* FATHOM_USAGE that names the field, its value and the valid ones: NULL-terminated `names`, numbered from `first`. */
 fathom_status api_fail_kind(const char *field, int value, int first, const char *const *names);
 fathom_status api_check_kinds(int model, int norm, int lowest); /* lowest: 0, or -1 if unknown is allowed */
+fathom_status api_check_skip(int skip, int lowest);
 
 void api_lock(fathom_device *device);
 void api_unlock(fathom_device *device);

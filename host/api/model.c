@@ -79,6 +79,7 @@ fathom_status fathom_load_options_init(fathom_load_options *options, size_t size
 static fathom_status config_of(nn_config *config, const fathom_load_options *o) {
     *config = checkpoint_unknown();
     TRY(api_check_kinds(o->model, o->norm, -1));
+    TRY(api_check_skip(o->skip, -1));
     if (o->layers < 0)
         return fail(FATHOM_USAGE, "layers is %" PRId64 "; give the depth, or 0 when the file has it", o->layers);
     api_config_from_load_options(config, o);

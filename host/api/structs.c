@@ -70,6 +70,15 @@ fathom_status api_check_kinds(int model, int norm, int lowest) {
     return FATHOM_OK;
 }
 
+fathom_status api_check_skip(int skip, int lowest) {
+    const char *names[NN_SKIP_COUNT + 1] = {NULL};
+    if (skip >= lowest && skip < NN_SKIP_COUNT)
+        return FATHOM_OK;
+    for (int i = 0; i < NN_SKIP_COUNT; i++)
+        names[i] = nn_skip_name((nn_skip_kind)i);
+    return api_fail_kind("skip", skip, 0, names);
+}
+
 /* ---- settings ---- */
 
 _Static_assert((int)FATHOM_PRESET_AUTHORS == TRAIN_AUTHORS && (int)FATHOM_PRESET_PAPER == TRAIN_PAPER &&
@@ -85,7 +94,8 @@ _Static_assert((int)FATHOM_RECOMPUTE_AUTO == NN_RECOMPUTE_AUTO && (int)FATHOM_RE
 #define COPY_REAL(to, from) to = from;
 #define COPY_COUNTED(to, from) to = from;
 #define COPY_CHOICE(to, from) memcpy(&(to), &(from), sizeof(to)); /* an enum and an int32_t */
-_Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4,
+_Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4 &&
+                   sizeof(nn_skip_kind) == 4,
                "copied as int32_t");
 
 void api_options_from_config(fathom_train_options *o, const train_config *c) {
@@ -116,8 +126,9 @@ void api_info_from_config(fathom_model_info *info, const nn_config *config) {
 
 void api_load_options_from_config(fathom_load_options *o, const nn_config *config) {
     const train_config c = {.net = *config};
-    o->model = o->norm = -1;
+    o->model = o->norm = o->skip = -1;
     o->lambda = config->lambda;
+    o->skip_weight = config->skip_weight;
 #define X(name, kind, member, ...) COPY_##kind(o->name, c.member)
     SETTINGS_GCNII(X);
 #undef X
@@ -131,6 +142,9 @@ void api_config_from_load_options(nn_config *config, const fathom_load_options *
         c.net.norm = (nn_norm_kind)o->norm;
     c.net.layers = o->layers;
     c.net.lambda = o->lambda;
+    if (o->skip >= 0)
+        c.net.skip = (nn_skip_kind)o->skip;
+    c.net.skip_weight = o->skip_weight;
 #define X(name, kind, member, ...) COPY_##kind(c.member, o->name)
     SETTINGS_GCNII(X);
 #undef X

@@ -19,6 +19,7 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
     TRY(fathom_train_options_init(&o, sizeof o));
     TAKE(o, options);
     TRY(api_check_kinds(o.model, o.norm, 0));
+    TRY(api_check_skip(o.skip, 0));
     if ((unsigned)o.preset >= TRAIN_PRESETS) {
         const char *names[TRAIN_PRESETS + 1] = {NULL};
         for (int i = 0; i < TRAIN_PRESETS; i++)

@@ -14,9 +14,9 @@ struct eval_options {
     const char *data;
     struct data_choice choice;
     const char *checkpoint, *logits, *embeddings, *predictions, *layers_out;
-    int model, norm, definition;
+    int model, norm, skip, definition;
     int64_t layers, metrics;
-    double lambda;
+    double lambda, skip_weight;
 #define X(name, kind, ...) SETTING_TYPE_##kind name;
     SETTINGS_GCNII(X)
 #undef X
@@ -42,6 +42,9 @@ static const struct opt_row rows[] = {
             "when it is not in the checkpoint"),
     OPT_REAL(struct eval_options, lambda, "lambda", 0, "X", NULL, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, NULL,
              "instead of the checkpoint's"),
+    OPT_CHOICE(struct eval_options, skip, "skip", 0, NN_SKIP_CHOICES, NULL, "when it is not in the checkpoint"),
+    OPT_REAL(struct eval_options, skip_weight, "skip-weight", 0, "A", NULL, 0, NN_SKIP_WEIGHT_MAX, NULL,
+             "instead of the checkpoint's"),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...)   \
     OPT_##kind(struct eval_options, name, option, letter, argument, NULL, low, high, NULL, \
                "instead of the checkpoint's"),
@@ -55,6 +58,9 @@ static fathom_status load_model(fathom_model **model, const struct eval_options 
     known.model = o->model; /* -1: not given */
     known.norm = o->norm;
     known.layers = o->layers;
+    known.skip = o->skip;
+    if (opt_given(&o->common, &o->skip_weight))
+        known.skip_weight = o->skip_weight;
     if (opt_given(&o->common, &o->lambda))
         known.lambda = o->lambda;
 #define X(name, ...)                     \
@@ -173,9 +179,11 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
 }
 
 static void print_scores(const struct evaluation *e) {
-    log_info("%s, %" PRId64 " layer%s, %s norm", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
+    char skip[64];
+    log_info("%s, %" PRId64 " layer%s, %s norm%s", nn_conv_name((nn_conv_kind)e->model.model), e->model.layers,
              plural(e->model.layers),
-             e->model.norm == FATHOM_NORM_NONE ? "no" : nn_norm_name((nn_norm_kind)e->model.norm));
+             e->model.norm == FATHOM_NORM_NONE ? "no" : nn_norm_name((nn_norm_kind)e->model.norm),
+             skip_text(skip, e->model.skip, e->model.skip_weight));
     printf("%s%-26s %10s%s   validation %s, training %s\n", style(stdout, STYLE_BOLD), "test accuracy",
            percent_text(e->scores.test_accuracy), style(stdout, STYLE_PLAIN), percent_text(e->scores.val_accuracy),
            percent_text(e->scores.train_accuracy));

@@ -248,11 +248,14 @@ static fathom_status train_on(fathom_train_options *options, const fathom_data *
 /* Options that were typed and change nothing in this run. */
 static void note_idle_options(const struct train_options *o, const fathom_device *device) {
     const fathom_train_options *s = &o->settings;
-    const nn_config net = {.model = (nn_conv_kind)s->model, .norm = (nn_norm_kind)s->norm};
+    const nn_config net = {
+        .model = (nn_conv_kind)s->model, .norm = (nn_norm_kind)s->norm, .skip = (nn_skip_kind)s->skip};
     const bool no_hidden = s->model == FATHOM_SGC || (s->layers == 1 && s->model != FATHOM_GCNII);
 #define REASON_ANY NULL
 #define REASON_GROUP_NORM "it belongs to --norm group"
 #define REASON_GCNII "it belongs to --model gcnii"
+#define REASON_SKIP "it belongs to --model gcn and gat"
+#define REASON_SKIP_WEIGHT "it belongs to --skip residual and initial, of GCN and GAT"
 #define X(name, kind, member, owner, option, ...) {option, &s->name, !SETTING_USED_##owner(&net), REASON_##owner},
     const struct {
         const char *name;

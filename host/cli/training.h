@@ -18,6 +18,8 @@ const stop_flag *watch_signals(void); /* not 0: stop */
 
 /* One line each about the data and the network, whose options are filled from the recipe first. */
 fathom_status log_data(const fathom_data *data);
+/* ", skip initial (weight 0.5)"; "" without one. */
+const char *skip_text(char text[64], int32_t skip, double weight);
 fathom_status log_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device);
 
 /* "75.9 %", or "-" for what is not a number; lives until the next call but seven. */

@@ -130,6 +130,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
 
 const nn_conv nn_conv_gat = {
     .relu = true,
+    .takes_skip = true,
     .needs_transpose = true,
     .squares_input = true,
     .state_bytes = sizeof(layer),

@@ -95,6 +95,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
 
 const nn_conv nn_conv_gcn = {
     .relu = true,
+    .takes_skip = true,
     .state_bytes = sizeof(nn_linear),
     .shared_bytes = sizeof(shared),
     .widths = nn_hidden_widths,

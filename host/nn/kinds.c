@@ -20,6 +20,7 @@ const nn_norm *const nn_norms[NN_NORM_COUNT] = {
 
 static const char *const conv_names[NN_CONV_COUNT] = {NN_CONV_LIST(NN_NAME)};
 static const char *const norm_names[NN_NORM_COUNT] = {NN_NORM_LIST(NN_NAME)};
+static const char *const skip_names[NN_SKIP_COUNT] = {NN_SKIP_LIST(NN_SKIP_NAME)};
 
 /* The enums of the public header number the rows of the lists. */
 #define X(id, name, ...) _Static_assert((int)NN_##id == (int)FATHOM_##id, "fathom_conv: " #name);
@@ -28,9 +29,13 @@ NN_CONV_LIST(X)
 #define X(id, name, ...) _Static_assert((int)NN_##id == (int)FATHOM_NORM_##id, "fathom_norm_kind: " #name);
 NN_NORM_LIST(X)
 #undef X
+#define X(id, name) _Static_assert((int)NN_SKIP_##id == (int)FATHOM_SKIP_##id, "fathom_skip: " #name);
+NN_SKIP_LIST(X)
+#undef X
 
 const char *nn_conv_name(nn_conv_kind kind) { return conv_names[kind]; }
 const char *nn_norm_name(nn_norm_kind kind) { return norm_names[kind]; }
+const char *nn_skip_name(nn_skip_kind kind) { return skip_names[kind]; }
 
 const char *nn_conv_title(nn_conv_kind kind) {
 #define X(id, name, cost, title) title,
@@ -58,6 +63,13 @@ bool nn_norm_find(nn_norm_kind *kind, const char *name) {
     int row = find(norm_names, NN_NORM_COUNT, name);
     if (row >= 0)
         *kind = (nn_norm_kind)row;
+    return row >= 0;
+}
+
+bool nn_skip_find(nn_skip_kind *kind, const char *name) {
+    int row = find(skip_names, NN_SKIP_COUNT, name);
+    if (row >= 0)
+        *kind = (nn_skip_kind)row;
     return row >= 0;
 }
 
@@ -99,6 +111,8 @@ fathom_status nn_recompute_check(int64_t recompute, int64_t layers) {
 fathom_status nn_config_check(const nn_config *config) {
     if ((unsigned)config->model >= NN_CONV_COUNT || (unsigned)config->norm >= NN_NORM_COUNT)
         return fail(FATHOM_USAGE, "there is no such model or norm");
+    if ((unsigned)config->skip >= NN_SKIP_COUNT)
+        return fail(FATHOM_USAGE, "there is no such skip connection");
     TRY(count("layers", config->layers, NN_LAYERS_MAX));
     TRY(count("hidden", config->hidden, NN_HIDDEN_MAX));
     TRY(count("groups", config->groups, NN_GROUPS_MAX));
@@ -107,7 +121,8 @@ fathom_status nn_config_check(const nn_config *config) {
     TRY(real("dropout", config->dropout, 0, 1, true));
     TRY(real("momentum", config->momentum, 0, 1, false));
     TRY(real("alpha", config->alpha, 0, NN_ALPHA_MAX, false));
-    return real("theta", config->theta, 0, NN_THETA_MAX, false);
+    TRY(real("theta", config->theta, 0, NN_THETA_MAX, false));
+    return real("skip-weight", config->skip_weight, 0, NN_SKIP_WEIGHT_MAX, false);
 }
 
 /* Attention's gradient has the square of the features, q = gZ . P times H, where no scale-free norm divides gZ by them;

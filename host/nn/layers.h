@@ -2,7 +2,7 @@
  *
  * Layer k = 0 .. K-1 is a convolution, which maps H_{k-1} to Z_k, and a norm, which maps Z_k to H_k = act(norm(Z_k)).
  * act is the ReLU of the model and the dropout on the input of layer k + 1. The input of layer 0 is the feature matrix
- * X.
+ * X. With a skip connection (skip.c) that is B_k, and H_k is the sum of B_k and the skip.
  *
  * conv_NAME.c and norm_NAME.c each define a table of functions (nn_conv, nn_norm), the state of one layer (parameters,
  * gradients, activations that forward saves for backward) and the state all layers share (scratch, activations of
@@ -40,6 +40,7 @@ typedef struct nn_conv {
     bool relu;            /* after every layer */
     bool needs_transpose; /* reads input->at */
     bool squares_input;   /* the gradient of the weights grows with the square of the features */
+    bool takes_skip;      /* layers of equal width may have a skip connection */
     size_t state_bytes, shared_bytes;
     void (*widths)(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k);
     /* Is there dropout on the input of layer k? k = K: on the output of the last layer. */
@@ -105,6 +106,10 @@ struct nn_model {
     /* Z_k and H_k of training (n x out), and at K those of every layer in evaluation (n x widest): after a failed epoch
      * the training values are still there to be examined. */
     be_mat *z, *h;       /* K + 1 */
+    bool one_matrix;     /* H_k is Z_k */
+    be_mat *b;           /* K: B_k of skip.c, where it is neither H_k nor Z_k */
+    be_mat eval_first;   /* H_0 in evaluation: n x hidden, for the skip `initial` */
+    be_mat skip_grad;    /* scratch: n x hidden */
     int64_t *pieces;     /* K + 1: where those of layer k begin in the plan */
     bool is_overwritten; /* with recomputation: activations of the last training pass, by an evaluation or backward */
 
@@ -135,6 +140,20 @@ be_drop nn_dropout(const nn_config *config, const nn_pass *pass, int64_t number)
 bool nn_takes_stats(const nn_pass *pass);
 /* Neither ReLU nor dropout; ReLU alone. */
 be_act nn_act(bool relu);
+
+/* ---- skip.c ---- */
+
+bool nn_config_skips(const nn_config *config);
+bool nn_has_skip(const nn_model *m, int64_t k);
+void nn_plan_branch(nn_model *m, int64_t k);
+void nn_plan_skips(nn_model *m);
+/* Where B_k is stored. */
+be_mat nn_skip_branch(const nn_model *m, bool training, int64_t k, be_mat z);
+/* h = H_k from B_k and `before`, H_{k-1}; h may be `before`. */
+fathom_status nn_skip_forward(const nn_model *m, bool training, be_mat h, be_mat b, be_mat before, be_drop drop);
+/* ws.grad from dL/dH_k to dL/dB_k; the share of H_{k-1} or H_0 is set aside, for nn_skip_add to add it to ws.grad. */
+fathom_status nn_skip_backward(const nn_model *m, be_drop drop);
+fathom_status nn_skip_add(const nn_model *m);
 
 /* ---- plan_norm.c ---- */
 

@@ -54,18 +54,24 @@ static be_mat last_h(const nn_model *m, bool training) {
 
 /* Layer k alone, everywhere: *h is H_{k-1} before, absent for k = 0, and H_k after. */
 static fathom_status forward_layer(nn_model *m, const nn_pass *pass, int64_t k, be_mat *h) {
-    int64_t at = pass->training ? k : m->config.layers, width = m->convs[k].out;
-    be_mat z = nn_resize(m->z[at], m->shape.nodes, width);
+    int64_t n = m->shape.nodes, at = pass->training ? k : m->config.layers, width = m->convs[k].out;
+    be_mat before = *h, z = nn_resize(m->z[at], n, width);
+    be_act act = act_after(m, pass, k);
     bool has_z = pass->again && m->bytes.recompute == NN_RECOMPUTE_NORM;
     /* Z = conv(H) */
     if (!has_z)
-        TRY(m->conv->forward(&m->convs[k], pass, *h, &z));
+        TRY(m->conv->forward(&m->convs[k], pass, before, &z));
     m->z[at] = z; /* swapped, when Z and H would be one matrix */
-    if (!m->norm->keeps_input)
+    if (m->one_matrix)
         m->h[at] = z;
+    *h = !pass->training && k == 0 && m->eval_first.buf ? m->eval_first : nn_resize(m->h[at], n, width);
     /* H = act(norm(Z)) */
-    *h = nn_resize(m->h[at], m->shape.nodes, width);
-    return m->norm->forward(&m->norms[k], pass, *h, z, act_after(m, pass, k));
+    if (!nn_has_skip(m, k))
+        return m->norm->forward(&m->norms[k], pass, *h, z, act);
+    be_mat b = nn_skip_branch(m, pass->training, k, z);
+    /* B = relu(norm(Z)), H from B and the skip */
+    TRY(m->norm->forward(&m->norms[k], pass, b, z, nn_act(act.relu)));
+    return nn_skip_forward(m, pass->training, *h, b, before, act.drop);
 }
 
 fathom_status nn_forward(nn_model *m, const nn_pass *pass) {
@@ -119,6 +125,29 @@ fathom_status nn_loss(nn_model *m) {
                                                            .count = m->in->count[NN_TRAIN]});
 }
 
+/* ws.grad: from dL/dH_k to dL/dH_{k-1}. */
+static fathom_status backward_layer(nn_model *m, const nn_pass *pass, int64_t k) {
+    be_act act = act_after(m, pass, k);
+    bool fused = m->norm->fuses_relu && act.relu, skip = nn_has_skip(m, k), initial = m->eval_first.buf;
+    be_mat h = skip ? nn_skip_branch(m, true, k, m->z[k]) : m->h[k], grad = m->ws.grad;
+    /* gH_0 += A sum_k gM_k; gB_k from gH_k */
+    if (k == 0 && initial)
+        TRY(nn_skip_add(m));
+    if (skip) {
+        TRY(nn_skip_backward(m, act.drop));
+        act = nn_act(act.relu);
+    }
+    /* grad = act'(H) grad */
+    if (!fused && (act.relu || act.drop.rate > 0.0f))
+        TRY(be_activate_backward(m->dev, &(be_activate_backward_args){.gx = grad, .gy = grad, .y = h, .act = act}));
+    /* gZ from dL/d(norm(Z)) */
+    TRY(m->norm->backward(&m->norms[k], grad, h, m->z[k], fused ? &act : NULL));
+    /* gH of layer k - 1 from gZ */
+    TRY(m->conv->backward(&m->convs[k], pass, k > 0 ? m->h[k - 1] : (be_mat){0}));
+    /* gH_{k-1} += A gM_k */
+    return skip && !initial ? nn_skip_add(m) : FATHOM_OK;
+}
+
 fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
     int64_t last = m->config.layers - 1;
     if (m->bytes.recompute != NN_RECOMPUTE_NONE && m->is_overwritten)
@@ -126,21 +155,13 @@ fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
     m->is_overwritten = true;
     /* dL/dW = 0 */
     TRY(be_fill(m->dev, &(be_fill_args){.y = m->grads}));
+    if (m->eval_first.buf) /* a sum over the layers */
+        TRY(be_fill(m->dev, &(be_fill_args){.y = m->skip_grad}));
     if (m->conv->backward_output)
         TRY(m->conv->backward_output(&m->convs[last], m->h[last]));
     for (int64_t k = last; k >= 0; k--) {
         TRY(recompute(m, pass, k));
-        be_act act = act_after(m, pass, k);
-        bool fused = m->norm->fuses_relu && act.relu;
-        be_mat grad = m->ws.grad;
-        /* grad = act'(H) grad */
-        if (!fused && (act.relu || act.drop.rate > 0.0f))
-            TRY(be_activate_backward(m->dev,
-                                     &(be_activate_backward_args){.gx = grad, .gy = grad, .y = m->h[k], .act = act}));
-        /* gZ from dL/d(norm(Z)) */
-        TRY(m->norm->backward(&m->norms[k], grad, m->h[k], m->z[k], fused ? &act : NULL));
-        /* gH of layer k - 1 from gZ */
-        TRY(m->conv->backward(&m->convs[k], pass, k > 0 ? m->h[k - 1] : (be_mat){0}));
+        TRY(backward_layer(m, pass, k));
     }
     return FATHOM_OK;
 }

@@ -25,7 +25,7 @@ static fathom_status make_layers(nn_model *m, nn_layer **layers, void **states, 
                         .shape = &m->shape,
                         .ws = &m->ws,
                         .index = k,
-                        .norm_in_place = !m->norm->keeps_input,
+                        .norm_in_place = m->one_matrix,
                         .state = (char *)*states + (size_t)k * state_bytes,
                         .shared = *shared};
         m->conv->widths(&l->in, &l->out, &m->config, &m->shape, k);
@@ -49,21 +49,24 @@ static fathom_status declare_params(nn_model *m) {
 /* ---- memory ---- */
 
 /* Does H_k follow from Z_k, without H_{k-1}? Else there is nothing that recompute norm saves. */
-static bool remakes_h(const nn_model *m) { return m->norm->keeps_input; }
+static bool remakes_h(const nn_model *m) { return m->norm->keeps_input && !nn_config_skips(&m->config); }
 
 /* With recomputation, layers k and k + S of segments of S layers use the same memory, except for H at the end of a
- * segment and statistics; at the level `norm` the outputs of the norms of layers k and k + 2 do. */
+ * segment and statistics; at the level `norm` the outputs of the norms of layers k and k + 2 do. Layer 0 of a network
+ * with skips has no B_0, and other layers read its H: it has memory of its own. */
 static void plan_layer(nn_model *m, int64_t k) {
     nn_plan *plan = &m->plan;
-    int64_t level = m->bytes.recompute, period = level > 0 ? level : 2;
-    bool keeps_z = level == NN_RECOMPUTE_NORM, in_place = !m->norm->keeps_input;
+    int64_t level = m->bytes.recompute, period = level > 0 ? level : 2, first = nn_config_skips(&m->config);
+    bool keeps_z = level == NN_RECOMPUTE_NORM;
     m->pieces[k] = plan->count;
-    if (level != NN_RECOMPUTE_NONE && k >= period)
-        nn_plan_share(plan, m->pieces[k % period], m->pieces[k % period + 1]);
-    plan->alone = keeps_z || (in_place && nn_keeps_h(m, k));
+    if (level != NN_RECOMPUTE_NONE && k >= first + period) {
+        int64_t other = first + (k - first) % period;
+        nn_plan_share(plan, m->pieces[other], m->pieces[other + 1]);
+    }
+    plan->alone = keeps_z || (m->one_matrix && nn_keeps_h(m, k));
     nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->z[k], m->shape.nodes, m->convs[k].out);
     plan->alone = nn_keeps_h(m, k);
-    if (!in_place)
+    if (!m->one_matrix)
         nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->h[k], m->shape.nodes, m->convs[k].out);
     plan->alone = keeps_z;
     if (m->conv->plan)
@@ -71,23 +74,23 @@ static void plan_layer(nn_model *m, int64_t k) {
     plan->alone = false;
     if (m->norm->plan)
         m->norm->plan(&m->norms[k], plan);
+    nn_plan_branch(m, k);
     nn_plan_share(plan, 0, 0);
 }
 
 /* Z and H of evaluation. With recomputation they use the memory of the first layers: of Z and H, or at the level `norm`
- * of two H; not in place, where a layer may swap Z with the workspace. */
+ * of two H; not as one matrix, where a layer may swap Z with the workspace. */
 static void plan_evaluation(nn_model *m, int64_t wide) {
     nn_plan *plan = &m->plan;
     int64_t level = m->bytes.recompute, layers = m->config.layers, n = m->shape.nodes;
-    bool in_place = !m->norm->keeps_input, shares = level != NN_RECOMPUTE_NONE && !in_place;
-    bool two_h = level == NN_RECOMPUTE_NORM;
+    bool shares = level != NN_RECOMPUTE_NONE && !m->one_matrix, two_h = level == NN_RECOMPUTE_NORM;
     if (shares)
         nn_plan_share(plan, m->pieces[0] + two_h, m->pieces[0] + two_h + 1);
     nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->z[layers], n, wide);
     nn_plan_share(plan, 0, 0);
     if (shares && layers > two_h)
         nn_plan_share(plan, m->pieces[two_h] + 1, m->pieces[two_h] + 2);
-    if (!in_place)
+    if (!m->one_matrix)
         nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &m->h[layers], n, wide);
     nn_plan_share(plan, 0, 0);
 }
@@ -114,6 +117,7 @@ static void plan_all(nn_model *m) {
     for (int64_t k = 0; k < layers; k++)
         plan_layer(m, k);
     plan_evaluation(m, wide);
+    nn_plan_skips(m);
 }
 
 /* Plans all memory at a level of recomputation, in place of an earlier plan. */
@@ -157,10 +161,12 @@ fathom_status nn_model_plan(nn_model **model, const nn_config *config, const nn_
     TRY(mem_new(&m, 1, 1, sizeof *m, "network"));
     *m =
         (nn_model){.config = *config, .shape = *shape, .conv = nn_convs[config->model], .norm = nn_norms[config->norm]};
+    m->one_matrix = !m->norm->keeps_input && !nn_config_skips(config);
     TRY_OUT(make_layers(m, &m->convs, &m->conv_states, m->conv->state_bytes, &m->conv_shared, m->conv->shared_bytes));
     TRY_OUT(make_layers(m, &m->norms, &m->norm_states, m->norm->state_bytes, &m->norm_shared, m->norm->shared_bytes));
     TRY_OUT(mem_new(&m->z, config->layers + 1, 1, sizeof *m->z, "layers"));
     TRY_OUT(mem_new(&m->h, config->layers + 1, 1, sizeof *m->h, "layers"));
+    TRY_OUT(mem_new(&m->b, config->layers, 1, sizeof *m->b, "layers"));
     TRY_OUT(declare_params(m));
     TRY_OUT(mem_new(&m->pieces, config->layers + 1, 1, sizeof *m->pieces, "layers"));
     TRY_OUT(plan_memory(m));
@@ -196,6 +202,7 @@ fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_
     nn_config chosen = *config;
     fathom_status status;
     *model = NULL;
+    TRY(nn_skip_check(config, input->shape.classes));
     TRY(nn_recompute_choose(&chosen, &input->shape, be_device_info(input->dev)));
     TRY(nn_model_plan(&m, &chosen, &input->shape));
     m->config.recompute = config->recompute;
@@ -203,7 +210,7 @@ fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_
     TRY_OUT(nn_plan_check(&m->bytes, &chosen, &m->shape, be_device_info(m->dev)));
     TRY_OUT(nn_plan_alloc(&m->plan, m->dev));
     nn_params_bind(&m->params, m->weights, m->grads);
-    for (int64_t k = 0; k <= config->layers && !m->norm->keeps_input; k++)
+    for (int64_t k = 0; k <= config->layers && m->one_matrix; k++)
         m->h[k] = m->z[k];
 out:
     if (status != FATHOM_OK)
@@ -227,5 +234,6 @@ void nn_model_free(nn_model *m) {
     mem_free(m->z);
     mem_free(m->h);
     mem_free(m->pieces);
+    mem_free(m->b);
     mem_free(m);
 }

@@ -36,9 +36,15 @@
     X(PAIR, pair, 1.3)   \
     X(GROUP, group, 2)
 
+/* X(id, name): the only list of the skip connections (skip.c). */
+#define NN_SKIP_LIST(X) X(NONE, none) X(RESIDUAL, residual) X(INITIAL, initial)
+
 #define X(id, ...) NN_##id,
 typedef enum nn_conv_kind { NN_CONV_LIST(X) NN_CONV_COUNT } nn_conv_kind;
 typedef enum nn_norm_kind { NN_NORM_LIST(X) NN_NORM_COUNT } nn_norm_kind;
+#undef X
+#define X(id, ...) NN_SKIP_##id,
+typedef enum nn_skip_kind { NN_SKIP_LIST(X) NN_SKIP_COUNT } nn_skip_kind;
 #undef X
 
 /* The names as elements of an array, and as the choices "a|b|c" of an option: constants, for tables. */
@@ -46,12 +52,18 @@ typedef enum nn_norm_kind { NN_NORM_LIST(X) NN_NORM_COUNT } nn_norm_kind;
 #define NN_CHOICE(id, name, ...) "|" #name
 #define NN_CONV_CHOICES (&(NN_CONV_LIST(NN_CHOICE))[1])
 #define NN_NORM_CHOICES (&(NN_NORM_LIST(NN_CHOICE))[1])
+#define NN_SKIP_NAME(id, name) #name,
+#define NN_SKIP_CHOICE(id, name) "|" #name
+#define NN_SKIP_CHOICES (&(NN_SKIP_LIST(NN_SKIP_CHOICE))[1])
 
 const char *nn_conv_name(nn_conv_kind kind);
 const char *nn_norm_name(nn_norm_kind kind);
+const char *nn_skip_name(nn_skip_kind kind);
 const char *nn_conv_title(nn_conv_kind kind);
 bool nn_conv_find(nn_conv_kind *kind, const char *name);
 bool nn_norm_find(nn_norm_kind *kind, const char *name);
+bool nn_skip_find(nn_skip_kind *kind, const char *name);
+bool nn_takes_skip(nn_conv_kind model); /* GCN and GAT; for the others nn_config.skip has no effect */
 
 /* What of a training pass stays in memory until its backward pass; what does not is computed again, to the same bits.
  *   none      all of it
@@ -73,6 +85,8 @@ typedef struct nn_config {
     double momentum;     /* of running estimates: new = (1 - momentum) old + momentum now */
     double alpha, theta; /* GCNII */
     bool assign_bias;    /* group norm: S = softmax(H U + c) or without c */
+    nn_skip_kind skip;
+    double skip_weight; /* A of skip.c: the share of the skip */
 } nn_config;
 
 #define NN_LAYERS_MAX 1000
@@ -81,6 +95,7 @@ typedef struct nn_config {
 #define NN_LAMBDA_MAX 1e3 /* also its negative is allowed */
 #define NN_ALPHA_MAX 1
 #define NN_THETA_MAX 1e3
+#define NN_SKIP_WEIGHT_MAX 0.999 /* at 1 the layers between compute nothing */
 
 /* Fails with FATHOM_USAGE when a segment is longer than the network. */
 fathom_status nn_recompute_check(int64_t recompute, int64_t layers);
@@ -89,6 +104,8 @@ fathom_status nn_config_check(const nn_config *config);
 /* Training on features above this may overflow in any epoch, depending on roundings; INFINITY: overflow is certain to
  * be found in the loss. */
 float nn_feature_limit(const nn_config *config);
+/* Fails with FATHOM_USAGE when there are skip connections, but no two layers of equal width. */
+fathom_status nn_skip_check(const nn_config *config, int64_t classes);
 
 /* Sizes of a data set: with nn_config they decide the memory plan. */
 typedef struct nn_shape {

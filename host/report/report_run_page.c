@@ -85,6 +85,11 @@ static void add_settings(text_buf *out, add_line *line, const report_run *run) {
         snprintf(path, sizeof path, "config.%s", numbers[i]);
         add_value(out, line, run, numbers[i], path);
     }
+    if (report_run_number(run, "config.skip_weight") > 0) {
+        text_format(text, sizeof text, "%s, weight %g", report_run_string(run, "config.skip"),
+                    report_run_number(run, "config.skip_weight"));
+        line(out, "skip", text);
+    }
     line(out, "split", report_run_string(run, "data.split.name"));
     text_format(text, sizeof text, "%.0f nodes, %.0f edges, %.0f features, %.0f classes",
                 report_run_number(run, "data.nodes"), report_run_number(run, "data.edges"),

@@ -42,6 +42,14 @@ static bool is_common_list_used(const sweep_recipe *recipe) {
     return false;
 }
 
+/* Is there a model that takes skip connections? */
+static bool skips(const sweep_recipe *recipe) {
+    for (int m = 0; m < NN_CONV_COUNT; m++)
+        if (has(&recipe->models, recipe_model_names[m]) && nn_takes_skip((nn_conv_kind)m))
+            return true;
+    return false;
+}
+
 /* The same runs as grid_cell_is_plotted. */
 static bool is_plotted(const sweep_recipe *recipe) {
     nn_conv_kind model = (nn_conv_kind)recipe->embedding_model;
@@ -61,6 +69,11 @@ static const char *owner_reason(const sweep_recipe *recipe, size_t member) {
 #define REASON_ANY NULL
 #define REASON_GROUP_NORM (has(&recipe->norms, "group") ? NULL : "it belongs to norm group")
 #define REASON_GCNII (has(&recipe->models, "gcnii") ? NULL : "it belongs to model gcnii")
+#define REASON_SKIP (skips(recipe) ? NULL : "it belongs to models gcn and gat")
+#define REASON_SKIP_WEIGHT                                      \
+    (skips(recipe) && recipe->settings.net.skip != NN_SKIP_NONE \
+         ? NULL                                                 \
+         : "it belongs to skip residual and initial, of models gcn and gat")
 #define X(name, kind, setting, owner, ...)                  \
     if (member == offsetof(sweep_recipe, settings.setting)) \
         return REASON_##owner;

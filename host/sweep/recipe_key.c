@@ -13,6 +13,7 @@ const char *const recipe_show_names[SHOW_COUNT] = {"table1", "table2", "lines", 
 const char *const recipe_model_names[NN_CONV_COUNT] = {NN_CONV_LIST(NN_NAME)};
 static const char *const norm_names[] = {NN_NORM_LIST(NN_NAME)};
 static const char *const preset_names[] = {TRAIN_PRESET_LIST(TRAIN_PRESET_NAME)};
+static const char *const skip_names[] = {NN_SKIP_LIST(NN_SKIP_NAME)};
 static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)};
 
 #define CHOICES(list) list, sizeof list / sizeof *list

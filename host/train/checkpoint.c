@@ -159,6 +159,7 @@ static fathom_status save(const char *path, const saver *s, const nn_config *con
     SETTINGS_GROUP_NORM(X);
     meta[count++] = (st_meta_entry){"preset", preset};
     SETTINGS_GCNII(X);
+    SETTINGS_SKIP(X);
 #undef X
     count += checkpoint_origin_meta(meta + count, rate, origin);
     return st_save(path, s->tensors, s->count, meta, count);

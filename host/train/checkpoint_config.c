@@ -21,6 +21,7 @@ nn_config checkpoint_unknown(void) {
 #undef X
     c.net.model = NN_CONV_COUNT;
     c.net.norm = NN_NORM_COUNT;
+    c.net.skip = NN_SKIP_COUNT;
     return c.net;
 }
 
@@ -58,11 +59,13 @@ static fathom_status meta_real(double *value, const st_file *file, const char *k
 static fathom_status from_metadata(nn_config *config, const st_file *file) {
     train_config filled = {.net = *config};
     nn_config *c = &filled.net;
-    const char *model = st_meta(file, "model"), *norm = st_meta(file, "norm");
+    const char *model = st_meta(file, "model"), *norm = st_meta(file, "norm"), *skip = st_meta(file, "skip");
     if (model && c->model == NN_CONV_COUNT && !nn_conv_find(&c->model, model))
         return fail(FATHOM_DATA, "the checkpoint names a model '%s' that fathom does not have", model);
     if (norm && c->norm == NN_NORM_COUNT && !nn_norm_find(&c->norm, norm))
         return fail(FATHOM_DATA, "the checkpoint names a norm '%s' that fathom does not have", norm);
+    if (skip && c->skip == NN_SKIP_COUNT && !nn_skip_find(&c->skip, skip))
+        return fail(FATHOM_DATA, "the checkpoint names a skip connection '%s' that fathom does not have", skip);
 #define X(name, kind, member, ...) READ_##kind(filled.member, #name)
     SETTINGS_MODEL(X);
 #undef X
@@ -117,6 +120,10 @@ fathom_status checkpoint_config(nn_config *c, const st_file *file) {
     TRY(from_metadata(c, file));
     from_shapes(c, file);
     c->assign_bias = st_find(file, "norms.0.lin.bias") != NULL;
+    if (c->skip == NN_SKIP_COUNT)
+        c->skip = NN_SKIP_NONE;
+    if (c->skip == NN_SKIP_NONE)
+        c->skip_weight = 0;
     const struct {
         bool unknown;
         const char *what, *option;
@@ -125,6 +132,7 @@ fathom_status checkpoint_config(nn_config *c, const st_file *file) {
         {c->norm == NN_NORM_COUNT, "which norm it was trained with", "--norm"},
         {c->layers <= 0, "how many layers it has", "--layers"},
         {c->norm == NN_GROUP && isnan(c->lambda), "which lambda it was trained with", "--lambda"},
+        {isnan(c->skip_weight), "which weight its skip connections have", "--skip-weight"},
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i].unknown)

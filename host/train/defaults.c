@@ -39,6 +39,12 @@ static const lambda_rule lambda_rules[OTHER][2][NN_SGC + 1] = {
 };
 #define LAMBDA_DEFAULT .01 /* other data, GCNII, and the preset pyg */
 
+/* With skip connections: docs/results/skip.md. */
+#define SKIP_INITIAL .9
+#define SKIP_DEEP 128 /* layers up to which lambda is the first of these */
+#define LAMBDA_SKIP .003
+#define LAMBDA_SKIP_DEEP .001
+
 static const struct {
     bool assign_bias;
     double momentum;
@@ -56,7 +62,17 @@ static data_row row_of(const char *name) {
     return OTHER;
 }
 
+/* Residual: the layers together add as much as one layer without skips, H_K = sum_k B_k / K. */
+static double skip_weight_of(const nn_config *net) {
+    double residual = 1.0 - 1.0 / (double)net->layers;
+    if (net->skip != NN_SKIP_RESIDUAL)
+        return net->skip == NN_SKIP_INITIAL ? SKIP_INITIAL : 0.0;
+    return residual < NN_SKIP_WEIGHT_MAX ? residual : NN_SKIP_WEIGHT_MAX;
+}
+
 static double lambda_of(data_row r, const train_config *c) {
+    if (c->net.skip != NN_SKIP_NONE)
+        return c->net.layers <= SKIP_DEEP ? LAMBDA_SKIP : LAMBDA_SKIP_DEEP;
     if (c->preset == TRAIN_PYG || r == OTHER || c->net.model > NN_SGC)
         return LAMBDA_DEFAULT;
     const lambda_rule *l = &lambda_rules[r][c->missing_rate > 0][c->net.model];
@@ -110,8 +126,13 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         c->lambda_from = TRAIN_LAMBDA_AUTO; /* the paper chooses it on the validation set */
     if (c->net.norm != NN_GROUP && c->lambda_from == TRAIN_LAMBDA_AUTO)
         c->lambda_from = TRAIN_LAMBDA_PRESET; /* nothing to search for */
+    if (!nn_takes_skip(c->net.model))
+        c->net.skip = NN_SKIP_NONE;
+    if (c->net.skip == NN_SKIP_NONE || isnan(c->net.skip_weight))
+        c->net.skip_weight = skip_weight_of(&c->net);
     if (c->lambda_from != TRAIN_LAMBDA_GIVEN)
         c->net.lambda = lambda_of(r, c);
     c->metrics = metrics_rows_for(c->metrics, set->graph.nodes);
-    return check_settings(c);
+    TRY(check_settings(c));
+    return nn_skip_check(&c->net, set->classes);
 }

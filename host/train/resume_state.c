@@ -49,6 +49,7 @@ static fathom_status fingerprint(text_buf *text, const train_config *config, con
     SETTINGS_DROPOUT(X);
     SETTINGS_MOMENTUM(X);
     SETTINGS_GCNII(X);
+    SETTINGS_SKIP(X);
     SETTINGS_PRESET(X);
     SETTINGS_ADAM(X);
     text_add(text, "seed=%" PRIu64 " ", c.seed);

@@ -69,6 +69,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     json_real(doc, "missing_rate", c->missing_rate);
     json_text(doc, "feature_norm", data_norm_name(c->feature_norm));
     SETTINGS_GCNII(X);
+    SETTINGS_SKIP(X);
     SETTINGS_PRESET(X);
     json_bool(doc, "assignment_bias", c->net.assign_bias);
     SETTINGS_MOMENTUM(X);

@@ -9,7 +9,7 @@
  *   kind        INT (int64_t), REAL (double), CHOICE (an enum) or COUNTED (int64_t: a word, or the last one with a
  *               number)
  *   member      of train_config
- *   owner       who reads it: ANY network, GROUP_NORM, GCNII
+ *   owner       who reads it: ANY network, GROUP_NORM, GCNII, SKIP (GCN and GAT), SKIP_WEIGHT (where there is a skip)
  *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
  *   default     VALUE(number), NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides
  *   low, high   the range, both ends allowed
@@ -95,6 +95,13 @@
     X(theta, REAL, net.theta, GCNII, "theta", 0, "T", VALUE(0.5), 0, NN_THETA_MAX, NULL, \
       "GCNII: strength of the weights", "GCNII: strength of the weights")
 
+/* Skip connections, nn/skip.c. What is unset, defaults.c chooses by depth: the weight, and lambda beside it. */
+#define SETTINGS_SKIP(X)                                                                                           \
+    X(skip, CHOICE, net.skip, SKIP, "skip", 0, NULL, NAMED(none, NN_SKIP_NONE), 0, 0, NN_SKIP_CHOICES,             \
+      "GCN, GAT: what each layer adds: the layer before it, or the first", "GCN, GAT: none, residual or initial")  \
+    X(skip_weight, REAL, net.skip_weight, SKIP_WEIGHT, "skip-weight", 0, "A", PRESET, 0, NN_SKIP_WEIGHT_MAX, NULL, \
+      "its share: H = (1 - A) act(norm(Z)) + A H' (default: by depth)", "share of the skip connection, or preset")
+
 /* Of the running estimates; no option of its own: the preset decides. */
 #define SETTINGS_MOMENTUM(X) X(momentum, REAL, net.momentum, ANY, "momentum", 0, "M", PRESET, 0, 1, NULL, NULL, NULL)
 
@@ -109,27 +116,30 @@
     SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_CHECKPOINT(X)
 
 /* Options of `train`, before --init and --out. */
-#define SETTINGS_OPTIONS(X)                                                                              \
-    SETTINGS_NETWORK(X)                                                                                  \
-    SETTINGS_WIDTH(X)                                                                                    \
-    SETTINGS_GROUP_NORM(X)                                                                               \
-    SETTINGS_DROPOUT(X)                                                                                  \
-    SETTINGS_ADAM(X)                                                                                     \
-    SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) \
-        SETTINGS_GCNII(X)
+#define SETTINGS_OPTIONS(X) \
+    SETTINGS_NETWORK(X)     \
+    SETTINGS_WIDTH(X)       \
+    SETTINGS_GROUP_NORM(X)  \
+    SETTINGS_DROPOUT(X)     \
+    SETTINGS_ADAM(X)        \
+    SETTINGS_LENGTH(X)      \
+    SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. */
 #define SETTINGS_RECIPE(X) \
     SETTINGS_LENGTH(X)     \
-    SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_PRESET(X) SETTINGS_MEMORY(X)
+    SETTINGS_WIDTH(X)      \
+    SETTINGS_DROPOUT(X)    \
+    SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_PRESET(X) SETTINGS_MEMORY(X)
 
 /* Columns of the journal, up to lambda and after lambda_from. */
 #define SETTINGS_COLUMNS(X) SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X)
 #define SETTINGS_COLUMNS_AFTER_LAMBDA(X) \
-    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
+    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
 
 /* What a checkpoint contains about its network. */
-#define SETTINGS_MODEL(X) SETTINGS_NETWORK(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X) SETTINGS_GCNII(X)
+#define SETTINGS_MODEL(X) \
+    SETTINGS_NETWORK(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X)
 
 #define SETTINGS_ALL(X) SETTINGS_OPTIONS(X) SETTINGS_MOMENTUM(X) SETTINGS_CHECKPOINT(X)
 
@@ -143,6 +153,7 @@
 #define SETTING_WORD_model nn_conv_name
 #define SETTING_WORD_norm nn_norm_name
 #define SETTING_WORD_preset train_preset_name
+#define SETTING_WORD_skip nn_skip_name
 /* The words of a COUNTED. */
 #define SETTING_WORDS_recompute NN_RECOMPUTE_CHOICES
 #define SETTING_WORDS_metrics METRICS_ROWS_CHOICES
@@ -151,6 +162,8 @@
 #define SETTING_USED_ANY(net) true
 #define SETTING_USED_GROUP_NORM(net) ((net)->norm == NN_GROUP)
 #define SETTING_USED_GCNII(net) ((net)->model == NN_GCNII)
+#define SETTING_USED_SKIP(net) nn_takes_skip((net)->model)
+#define SETTING_USED_SKIP_WEIGHT(net) (nn_takes_skip((net)->model) && (net)->skip != NN_SKIP_NONE)
 
 /* The default: as the user would type it (or NULL), and as a value. */
 #define SETTING_TEXT_VALUE(number) #number

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/mem.h"
 #include "train/checkpoint.h"
 #include "train/run.h"
 
@@ -76,6 +77,66 @@ fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const trai
     return nn_read_stats(stats, model);
 }
 
+/* ---- values that are not finite ---- */
+
+#define GRADIENT_LIMIT 1e21 /* Adam's second moment, 1e-3 g^2, overflows float32 */
+#define FEATURE_LIMIT 1e6f  /* features beyond this may be the cause themselves */
+
+static bool has_large_features(const data_features *f) {
+    int64_t count = f->dense ? (int64_t)f->rows * f->cols : f->nonzeros;
+    for (int64_t i = 0; i < count; i++)
+        if (!(fabsf(f->values[i]) <= FEATURE_LIMIT))
+            return true;
+    return false;
+}
+
+/* *largest: of the entries of dL/dW in the first epoch, infinite if one is not a number. The weights are the initial
+ * ones afterwards; progress and best weights are kept. */
+static fathom_status first_gradient(double *largest, run *r) {
+    nn_pass first = {.training = true, .seed = r->config->seed, .epoch = 1};
+    train_progress progress = r->progress;
+    float *best = NULL, *grads = NULL;
+    int64_t count = nn_block_len(r->model, NN_GRADS);
+    fathom_status status;
+    TRY_OUT(mem_new(&best, nn_block_len(r->model, NN_BEST), 1, sizeof *best, "best weights"));
+    TRY_OUT(mem_new(&grads, count, 1, sizeof *grads, "gradients"));
+    TRY_OUT(nn_get_block(best, r->model, NN_BEST));
+    TRY_OUT(trainer_init(r));
+    r->progress = progress;
+    TRY_OUT(nn_set_block(r->model, NN_BEST, best));
+    TRY_OUT(nn_forward(r->model, &first));
+    TRY_OUT(nn_loss(r->model));
+    TRY_OUT(nn_backward(r->model, &first));
+    TRY_OUT(nn_get_block(grads, r->model, NN_GRADS));
+    *largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        *largest = isnan(grads[i]) ? INFINITY : fmax(*largest, fabs((double)grads[i]));
+out:
+    mem_free(best);
+    mem_free(grads);
+    return status;
+}
+
+/* Fails if depth without a skip connection is the cause: the gradient grows from layer to layer. */
+static fathom_status check_depth(run *r, int64_t epoch) {
+    nn_config skipping = r->config->net;
+    double largest;
+    char text[64] = "is not finite";
+    skipping.skip = NN_SKIP_INITIAL;
+    if (r->config->net.skip != NN_SKIP_NONE || !nn_takes_skip(skipping.model) ||
+        nn_skip_check(&skipping, r->set->classes) != FATHOM_OK || has_large_features(&r->set->features))
+        return FATHOM_OK;
+    TRY(first_gradient(&largest, r));
+    if (largest < GRADIENT_LIMIT)
+        return FATHOM_OK;
+    if (isfinite(largest))
+        snprintf(text, sizeof text, "has an entry of %.1e", largest);
+    return fail(FATHOM_NUMERIC,
+                "values are not finite in epoch %" PRId64 ": the first gradient %s; the cause is the depth, %" PRId64
+                " layers without a skip connection: use --skip initial, or fewer layers",
+                epoch, text, r->config->net.layers);
+}
+
 static fathom_status fail_numeric(run *r, double loss, int64_t epoch) {
     const nn_pass pass = {.training = true, .seed = r->config->seed, .epoch = (uint32_t)epoch};
     int64_t layer;
@@ -86,6 +147,7 @@ static fathom_status fail_numeric(run *r, double loss, int64_t epoch) {
     if (r->dir.path && r->progress.best_epoch > 0)
         snprintf(kept, sizeof kept, "; the best model so far, of epoch %" PRId64 ", is in the folder of the run",
                  r->progress.best_epoch);
+    TRY(check_depth(r, epoch));
     return fail(FATHOM_NUMERIC, "the loss is %s in epoch %" PRId64 ": values are not finite, %s; %s%s",
                 isnan(loss) ? "not a number" : "infinite", epoch, where,
                 epoch == 1 ? "the features are too large: scale them, or use --feature-norm row"

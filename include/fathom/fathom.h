@@ -246,6 +246,13 @@ typedef enum fathom_recompute {
     FATHOM_RECOMPUTE_NORM = -2,    /**< All but what the norms put out. */
     FATHOM_RECOMPUTE_SEGMENTS = -3 /**< The ends of segments of layers, of the length that takes the least memory. */
 } fathom_recompute;
+/** Skip connections between layers of equal width, of GCN and GAT: H = (1 - A) act(norm(Z)) + A H'. */
+typedef enum fathom_skip {
+    FATHOM_SKIP_NONE = 0,     /**< None. */
+    FATHOM_SKIP_RESIDUAL = 1, /**< H' is the output of the layer before. */
+    FATHOM_SKIP_INITIAL = 2   /**< H' is the output of the first layer. */
+} fathom_skip;
+
 /** Source of the defaults of unset options. */
 typedef enum fathom_preset {
     FATHOM_PRESET_AUTHORS = 0, /**< The authors' code. */
@@ -302,6 +309,8 @@ typedef struct fathom_train_options {
     int64_t recompute;     /**< A fathom_recompute, or S > 0: segments of S layers; auto. */
     int64_t metrics;       /**< A number of rows or a fathom_metric_rows, for the metrics at the end; auto. */
     int64_t layer_metrics; /**< Epochs between metrics of every layer, written to epochs.jsonl of `out`; 0: never. */
+    int32_t skip;          /**< A fathom_skip; none. */
+    double skip_weight;    /**< A, the share of the skip, 0 to 0.999; NaN: by depth. */
 } fathom_train_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_train_options_init(fathom_train_options *options, size_t size);
@@ -374,6 +383,8 @@ typedef struct fathom_model_info {
     int32_t assignment_bias; /**< 1: group assignment with bias. */
     int32_t feature_norm;    /**< fathom_feature_norm of the training data; auto: unknown. */
     double missing_rate;     /**< missing_rate of the training data; NaN: unknown. */
+    int32_t skip;            /**< A fathom_skip. */
+    double skip_weight;      /**< A, the share of the skip; 0 without one. */
 } fathom_model_info;
 /** Properties of a model. */
 FATHOM_API fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info *info);
@@ -397,13 +408,15 @@ FATHOM_API fathom_status fathom_evaluate(const fathom_model *model, fathom_devic
 FATHOM_API fathom_status fathom_model_save(const fathom_model *model, const char *path);
 /** Options of fathom_model_load, for files without metadata. */
 typedef struct fathom_load_options {
-    size_t size;    /**< Set by fathom_load_options_init. */
-    int32_t model;  /**< A fathom_conv; -1: from the file. */
-    int32_t norm;   /**< A fathom_norm_kind; -1: from the file. */
-    int64_t layers; /**< 0: from the file. */
-    double lambda;  /**< NaN: from the file. */
-    double alpha;   /**< NaN: from the file. */
-    double theta;   /**< NaN: from the file. */
+    size_t size;        /**< Set by fathom_load_options_init. */
+    int32_t model;      /**< A fathom_conv; -1: from the file. */
+    int32_t norm;       /**< A fathom_norm_kind; -1: from the file. */
+    int64_t layers;     /**< 0: from the file. */
+    double lambda;      /**< NaN: from the file. */
+    double alpha;       /**< NaN: from the file. */
+    double theta;       /**< NaN: from the file. */
+    int32_t skip;       /**< A fathom_skip; -1: from the file, none if it has no such entry. */
+    double skip_weight; /**< NaN: from the file. */
 } fathom_load_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_load_options_init(fathom_load_options *options, size_t size);
