@@ -62,6 +62,14 @@ static void a_model_is_trained_evaluated_saved_and_loaded(void) {
     OK(fathom_model_metrics(model, &trained));
     TEST_ASSERT_EQUAL_DOUBLE(trained.group_distance_ratio, metrics.group_distance_ratio);
     TEST_ASSERT_EQUAL_DOUBLE(trained.dirichlet_energy, metrics.dirichlet_energy);
+    TEST_ASSERT_TRUE(metrics.rows == FATHOM_METRICS_AUTO && metrics.sampled == info.nodes);
+    metrics.rows = 20;
+    OK(fathom_evaluate(model, device, data, NULL, &metrics, NULL, 0));
+    TEST_ASSERT_TRUE(metrics.rows == 20 && metrics.sampled == 20 && metrics.mean_average_distance_error > 0);
+    metrics.size = offsetof(fathom_metrics, rows); /* a program that knows no samples: what lies behind is not read */
+    OK(fathom_evaluate(model, device, data, NULL, &metrics, NULL, 0));
+    TEST_ASSERT_EQUAL_DOUBLE(trained.mean_average_distance, metrics.mean_average_distance);
+    TEST_ASSERT_EQUAL_INT64(20, metrics.sampled);
     TEST_ASSERT_NOT_NULL(strstr(fathom_model_record(model), "\"test_accuracy\""));
     TEST_ASSERT_NULL(strstr(fathom_model_record(model), "\"error\""));
 

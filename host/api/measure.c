@@ -36,7 +36,10 @@ static fathom_status compute(fathom_metrics *metrics, fathom_device *device, met
         in->features = set->features.cols > 0 ? &set->features : NULL;
         in->graph = given->indptr || given->from ? &set->graph : NULL;
     }
-    train_use use = {.metrics = true, .dense = in->features && in->features->dense, .definition = definition};
+    train_use use = {.metrics = true,
+                     .sampled = metrics_rows_for(in->rows, in->nodes) > 0,
+                     .dense = in->features && in->features->dense,
+                     .definition = definition};
     api_lock(device);
     fathom_status status = api_ready(device, &use);
     if (status == FATHOM_OK)

@@ -194,6 +194,7 @@ fathom_status api_evaluate(const fathom_model *model, fathom_device *device, con
     bool measures = wanted->metrics && how.rows != FATHOM_METRICS_NONE;
     train_use use = {.config = nn_model_config(model->plan),
                      .metrics = measures,
+                     .sampled = metrics_rows_for(how.rows, set->graph.nodes) > 0,
                      .dense = set->features.dense,
                      .definition = how.definition};
     api_lock(device);

@@ -87,7 +87,11 @@ static void add_note(worker_ctx *ctx, const char *text, const char *suffix) {
 
 /* Sanity check of the device for this cell. With --device auto the CPU replaces a device that fails. */
 static fathom_status check_device(worker_ctx *ctx, const train_config *config) {
-    train_use use = {.config = &config->net, .training = true, .metrics = true, .dense = ctx->set->features.dense};
+    train_use use = {.config = &config->net,
+                     .training = true,
+                     .metrics = true,
+                     .sampled = metrics_rows_for(config->metrics, ctx->set->graph.nodes) > 0,
+                     .dense = ctx->set->features.dense};
     be_options open = ctx->worker->open;
     be_device *cpu = NULL;
     char text[CORE_MESSAGE_MAX];

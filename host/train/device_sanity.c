@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "metrics/layers.h"
 #include "selftest/cases.h"
 #include "train/train.h"
 
 #define NODES 40
+#define SAMPLED 20 /* rows, where the run samples */
 #define STEPS 2
 /* NMSE: float32 on two devices differs by about 1e-12, a wrong kernel by far more. */
 #define NMSE_MAX 1e-5
@@ -52,16 +54,38 @@ out:
     return status;
 }
 
-static fathom_status measure(be_device *dev, const float *h, const data_set *set, metrics_definition definition) {
+static fathom_status measure(be_device *dev, const float *h, const data_set *set, const train_use *use) {
     metrics_input in = {.nodes = set->graph.nodes,
                         .width = set->classes,
                         .h = h,
                         .labels = set->labels,
                         .classes = set->classes,
                         .features = &set->features,
-                        .graph = &set->graph};
+                        .graph = &set->graph,
+                        .rows = use->sampled ? SAMPLED : FATHOM_METRICS_ALL};
     metrics_values values;
-    return metrics_compute(&values, dev, &in, definition);
+    return metrics_compute(&values, dev, &in, use->definition);
+}
+
+/* The metrics of one layer. */
+static fathom_status measure_layer(be_device *dev, const float *h, const data_set *set) {
+    const data_graph *g = &set->graph;
+    metrics_layers_input in = {.layers = 1, .widest = set->classes, .rows = SAMPLED, .set = set};
+    metrics_layers *layers = NULL;
+    be_buf *buf = NULL;
+    size_t bytes = be_floats((int64_t)g->nodes * set->classes);
+    fathom_status status;
+    TRY_OUT(be_csr_upload(dev, &in.graph, g->nodes, g->nodes, g->indptr, g->indices, NULL, "graph"));
+    TRY_OUT(be_alloc(dev, &buf, bytes, "known answer"));
+    TRY_OUT(be_upload(dev, buf, 0, h, bytes));
+    TRY_OUT(metrics_layers_make(&layers, dev, &in));
+    TRY_OUT(metrics_layers_add(layers, 0, be_view(buf, 0, g->nodes, set->classes)));
+    TRY_OUT(metrics_layers_read(layers));
+out:
+    metrics_layers_free(layers);
+    be_free(dev, buf);
+    be_csr_free(dev, &in.graph);
+    return status;
 }
 
 static double nmse(const float *got, const float *wanted, int64_t count) {
@@ -108,7 +132,9 @@ static fathom_status check_device(be_device *dev, const train_use *use) {
     if (use->config)
         TRY_OUT(run_network(wanted, cpu, use, set));
     if (use->metrics)
-        TRY_OUT(measure(cpu, wanted, set, use->definition));
+        TRY_OUT(measure(cpu, wanted, set, use));
+    if (use->layers)
+        TRY_OUT(measure_layer(cpu, wanted, set));
     TRY_OUT(cases_check(dev, be_used(cpu)));
     if (use->config) {
         TRY_OUT(run_network(got, dev, use, set));

@@ -98,11 +98,13 @@ static fathom_status fail_if_stopped(const run *r) {
                                                      : FATHOM_OK;
 }
 
-static bool measures(const train_config *c) { return c->metrics != FATHOM_METRICS_NONE || c->layer_metrics > 0; }
-
 static fathom_status check_device(run *r) {
-    train_use use = {
-        .config = &r->config->net, .training = true, .metrics = measures(r->config), .dense = r->set->features.dense};
+    train_use use = {.config = &r->config->net,
+                     .training = true,
+                     .metrics = r->config->metrics != FATHOM_METRICS_NONE,
+                     .sampled = r->config->metrics > 0,
+                     .layers = r->config->layer_metrics > 0 && r->dir.path,
+                     .dense = r->set->features.dense};
     char note[CORE_MESSAGE_MAX];
     if (r->config->checked)
         return FATHOM_OK;

@@ -1,5 +1,5 @@
 /* run.h - one training run in progress. Private to run.c (open, resume, fall back, finish), trainer.c (epochs),
- * lambda_search.c and fallback.c. */
+ * lambda_search.c, layer_metrics.c and fallback.c. */
 #ifndef TRAIN_RUN_H
 #define TRAIN_RUN_H
 

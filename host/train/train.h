@@ -56,9 +56,9 @@ fathom_status train_fill(train_config *config, const data_set *set);
 /* ---- sanity check of a device (device_sanity.c) ---- */
 
 typedef struct train_use {
-    const nn_config *config; /* NULL: metrics only */
-    bool training, metrics;
-    bool dense; /* features */
+    const nn_config *config;                 /* NULL: metrics only */
+    bool training, metrics, sampled, layers; /* sampled: metrics of some rows; layers: metrics of every layer */
+    bool dense;                              /* features */
     metrics_definition definition;
 } train_use;
 
