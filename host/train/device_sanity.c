@@ -76,7 +76,7 @@ static fathom_status measure_layer(be_device *dev, const float *h, const data_se
     size_t bytes = be_floats((int64_t)g->nodes * set->classes);
     fathom_status status;
     TRY_OUT(be_csr_upload(dev, &in.graph, g->nodes, g->nodes, g->indptr, g->indices, NULL, "graph"));
-    TRY_OUT(be_alloc(dev, &buf, bytes, "known answer"));
+    TRY_OUT(be_alloc(dev, &buf, bytes, "sanity check"));
     TRY_OUT(be_upload(dev, buf, 0, h, bytes));
     TRY_OUT(metrics_layers_make(&layers, dev, &in));
     TRY_OUT(metrics_layers_add(layers, 0, be_view(buf, 0, g->nodes, set->classes)));
