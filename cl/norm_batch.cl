@@ -56,7 +56,7 @@ HELPER float sum_columns(__local float4 *tmp, __global const float *v, uint d, f
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     float4 sum = (float4)(0.0f);
-#pragma unroll 4 /* unrolled whole, the loads take too many registers */
+#pragma nounroll /* unrolled, too many registers; by four, LLVM 19 drops the exit of the loop above (PoCL 6) */
     for (uint i = 0; i < PAIR_PARTS / 4; i++)
         sum += tmp[i];
     return sum4(sum);
