@@ -6,13 +6,14 @@
 
 # modules_below MODULE: the modules that a file of MODULE may include from.
 modules_below() {
-    local train="train nn metrics data selftest backend core"
+    local train="train nn metrics data comm selftest backend core"
     case $1 in
     core) echo core ;;
+    comm) echo comm core ;;
     data) echo data core ;;
     backend) echo backend core ;;
-    metrics) echo metrics data backend core ;;
-    nn) echo nn data backend core ;;
+    metrics) echo metrics data comm backend core ;;
+    nn) echo nn data comm backend core ;;
     selftest) echo selftest backend core ;;
     train) echo "$train" ;;
     api) echo api "$train" ;;
