@@ -44,6 +44,7 @@ int main(void) {
 
     fathom_device *device = NULL;
     fathom_norm *norm = NULL;
+    fathom_norm_state *state = NULL;
     fathom_norm_options options;
     const fathom_opencl_array x = {a, X}, y = {a, Y};
     const fathom_opencl_norm_weights w = {.size = sizeof w,
@@ -56,7 +57,8 @@ int main(void) {
     options.width = D;
     options.groups = G;
     if (fathom_device_from_opencl(&device, context, id, queue, NULL) || fathom_norm_make(&norm, device, &options) ||
-        launch(queue, make, FLOATS) || fathom_norm_forward_opencl(norm, y, x, N, &w, 1) || launch(queue, relu, N * D)) {
+        fathom_norm_state_make(&state, norm) || launch(queue, make, FLOATS) ||
+        fathom_norm_forward_opencl(norm, y, x, N, &w, state) || launch(queue, relu, N * D)) {
         fprintf(stderr, "share_queue: %s\n", fathom_last_error());
         return 1;
     }
@@ -68,6 +70,7 @@ int main(void) {
         least = (double)result[i] < least ? (double)result[i] : least;
     }
     printf("mean of relu(norm(x)): %.4f, least %.4f\n", sum / (N * D), least);
+    fathom_norm_state_free(state);
     fathom_norm_free(norm);
     fathom_device_close(device);
     clReleaseMemObject(a);

@@ -39,18 +39,19 @@ void tearDown(void) {}
 static fathom_opencl_array at(size_t offset) { return (fathom_opencl_array){memory, offset}; }
 
 /* Buffer: x, y, gx, gy, weight, bias, lin_weight, gradient of weight. */
-static fathom_status compute(fathom_norm *norm) {
+static fathom_status compute(fathom_norm *norm, fathom_norm_state *state) {
     const size_t rows = N * D, blocks = 4 * rows;
     const fathom_opencl_norm_weights w = {
         .size = sizeof w, .weight = at(blocks), .bias = at(blocks + BLOCK), .lin_weight = at(blocks + 2 * BLOCK)};
     const fathom_opencl_norm_gradients g = {.size = sizeof g, .weight = at(blocks + 3 * BLOCK)};
-    TRY(fathom_norm_forward_opencl(norm, at(rows), at(0), N, &w, 1));
-    return fathom_norm_backward_opencl(norm, at(2 * rows), &g, at(3 * rows), at(0), N, &w);
+    TRY(fathom_norm_forward_opencl(norm, at(rows), at(0), N, &w, state));
+    return fathom_norm_backward_opencl(norm, at(2 * rows), &g, at(3 * rows), at(0), N, &w, state);
 }
 
 static fathom_status one_run(void) {
     fathom_device *device = NULL;
     fathom_norm *norm = NULL;
+    fathom_norm_state *state = NULL;
     fathom_norm_options o;
     fathom_status status;
     TRY_OUT(fathom_norm_options_init(&o, sizeof o));
@@ -58,8 +59,10 @@ static fathom_status one_run(void) {
     o.groups = G;
     TRY_OUT(fathom_device_from_opencl(&device, context, id, queue, NULL));
     TRY_OUT(fathom_norm_make(&norm, device, &o));
-    TRY_OUT(compute(norm));
+    TRY_OUT(fathom_norm_state_make(&state, norm));
+    TRY_OUT(compute(norm, state));
 out:
+    fathom_norm_state_free(state);
     fathom_norm_free(norm);
     fathom_device_close(device);
     return status;

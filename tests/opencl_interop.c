@@ -47,6 +47,7 @@ static cl_command_queue queue;
 static cl_mem memory;
 static fathom_device *device;
 static fathom_norm *norm;
+static fathom_norm_state *state;
 static float host[FLOATS];
 
 static fathom_opencl_array at(size_t offset) { return (fathom_opencl_array){memory, offset}; }
@@ -97,11 +98,17 @@ static cl_uint references(void) {
     return count;
 }
 
+static void free_norm(void) {
+    fathom_norm_state_free(state);
+    state = NULL;
+    fathom_norm_free(norm);
+    norm = NULL;
+}
+
 void tearDown(void) {
     if (!platform)
         return;
-    fathom_norm_free(norm);
-    norm = NULL;
+    free_norm();
     fathom_device_close(device);
     device = NULL;
     TEST_ASSERT_EQUAL_INT(1, references());
@@ -117,8 +124,9 @@ static void make(int32_t kind) {
     o.width = D;
     o.groups = G;
     o.lambda = 0.3;
-    fathom_norm_free(norm);
+    free_norm();
     OK(fathom_norm_make(&norm, device, &o));
+    OK(fathom_norm_state_make(&state, norm));
 }
 
 static void read_back(float *to) { CL(clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, ALL, to, 0, NULL, NULL)); }
@@ -130,18 +138,17 @@ static void on_host_arrays(int32_t kind) {
     make(kind);
     fathom_norm_weights w = {sizeof w, host + GAMMA, host + BETA, host + U, host + C, host + MEAN, host + VAR};
     fathom_norm_gradients g = {sizeof g, host + GGAMMA, host + GBETA, host + GU, host + GC};
-    OK(fathom_norm_forward(norm, host + Y, host + X, N, &w, 1));
-    OK(fathom_norm_backward(norm, host + GX, &g, host + GY, host + X, N, &w));
-    fathom_norm_free(norm);
-    norm = NULL;
+    OK(fathom_norm_forward(norm, host + Y, host + X, N, &w, state));
+    OK(fathom_norm_backward(norm, host + GX, &g, host + GY, host + X, N, &w, state));
+    free_norm();
 }
 
 static void on_buffers(int32_t kind) {
     const fathom_opencl_norm_weights w = weights();
     const fathom_opencl_norm_gradients g = gradients();
     make(kind);
-    OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, 1));
-    OK(fathom_norm_backward_opencl(norm, at(GX), &g, at(GY), at(X), N, &w));
+    OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, state));
+    OK(fathom_norm_backward_opencl(norm, at(GX), &g, at(GY), at(X), N, &w, state));
 }
 
 /* Every float of the buffer, those between the arrays too: batch norm has parameters of length d, so that the rest of
@@ -164,13 +171,13 @@ static void evaluation_and_in_place_backward(void) {
     on_buffers(FATHOM_NORM_GROUP);
     read_back(got);
     memcpy(want, got + GX, sizeof want);
-    OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N - 3, &w, 0)); /* does not disturb backward */
-    OK(fathom_norm_backward_opencl(norm, at(GY), NULL, at(GY), at(X), N, &w));
+    OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N - 3, &w, NULL)); /* does not disturb backward */
+    OK(fathom_norm_backward_opencl(norm, at(GY), NULL, at(GY), at(X), N, &w, state));
     read_back(got);
     TEST_ASSERT_EQUAL_MEMORY(want, got + GY, sizeof want);
     float y[N * D];
     fathom_norm_weights h = {sizeof h, got + GAMMA, got + BETA, got + U, got + C, got + MEAN, got + VAR};
-    OK(fathom_norm_forward(norm, y, got + X, N - 3, &h, 0));
+    OK(fathom_norm_forward(norm, y, got + X, N - 3, &h, NULL));
     TEST_ASSERT_EQUAL_MEMORY(y, got + Y, (N - 3) * D * sizeof *y);
 }
 
@@ -192,7 +199,7 @@ static void between_kernels_of_the_caller(void) {
         CL(clSetKernelArg(twice, 1, sizeof *from, &from[i]));
         CL(clEnqueueNDRangeKernel(queue, twice, 1, NULL, &items, NULL, 0, NULL, NULL));
         if (i == 0)
-            OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, 1));
+            OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, state));
     }
     read_back(got);
     clReleaseKernel(twice);
@@ -200,7 +207,7 @@ static void between_kernels_of_the_caller(void) {
     for (int i = 0; i < N * D; i++)
         host[X + i] *= 2.0f;
     fathom_norm_weights h = {sizeof h, host + GAMMA, host + BETA, host + U, host + C, host + MEAN, host + VAR};
-    OK(fathom_norm_forward(norm, host + Y, host + X, N, &h, 1));
+    OK(fathom_norm_forward(norm, host + Y, host + X, N, &h, state));
     for (int i = 0; i < N * D; i++)
         host[Y + i] *= 2.0f;
     TEST_ASSERT_EQUAL_MEMORY(host + Y, got + Y, N * D * sizeof *got);
@@ -219,10 +226,10 @@ static void sub_buffers(void) {
     CL(code);
     make(FATHOM_NORM_GROUP);
     size_t skip = region.origin / sizeof(float);
-    OK(fathom_norm_forward_opencl(norm, (fathom_opencl_array){part, Y - skip}, at(X), N, &w, 1));
+    OK(fathom_norm_forward_opencl(norm, (fathom_opencl_array){part, Y - skip}, at(X), N, &w, state));
     read_back(got);
     if (X + N * D > (int)skip)
-        USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){part, X + N * D - 1 - skip}, at(X), N, &w, 1),
+        USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){part, X + N * D - 1 - skip}, at(X), N, &w, state),
               "overlap its input");
     clReleaseMemObject(part);
     on_host_arrays(FATHOM_NORM_GROUP);
@@ -269,7 +276,7 @@ static void other_contexts_and_queues(void) {
     }
     TEST_ASSERT_NULL(none);
     make(FATHOM_NORM_GROUP);
-    USAGE(fathom_norm_forward_opencl(norm, at(Y), (fathom_opencl_array){foreign, X}, N, &w, 1),
+    USAGE(fathom_norm_forward_opencl(norm, at(Y), (fathom_opencl_array){foreign, X}, N, &w, state),
           "buffer of x belongs to another context");
     clReleaseMemObject(foreign);
     clReleaseContext(other);
@@ -282,25 +289,25 @@ static void buffers_that_do_not_fit(void) {
     cl_mem fixed = clCreateBuffer(context, CL_MEM_READ_ONLY, ALL, NULL, &code);
     cl_mem small = clCreateBuffer(context, CL_MEM_READ_WRITE, (N * D - 1) * sizeof(float), NULL, &code);
     make(FATHOM_NORM_GROUP);
-    USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){NULL, 0}, at(X), N, &w, 1), "y.buffer is NULL");
-    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(X), N, NULL, 1), "needs weight and bias");
-    USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){small, 0}, at(X), N, &w, 1), "y needs");
-    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(FLOATS - N * D + 1), N, &w, 1), "x needs");
-    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(SIZE_MAX), N, &w, 1), "x needs");
-    USAGE(fathom_norm_forward_opencl(norm, at(X + 1), at(X), N, &w, 1), "overlap its input");
-    USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){fixed, 0}, at(X), N, &w, 1), "CL_MEM_READ_WRITE");
+    USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){NULL, 0}, at(X), N, &w, state), "y.buffer is NULL");
+    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(X), N, NULL, state), "needs weight and bias");
+    USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){small, 0}, at(X), N, &w, state), "y needs");
+    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(FLOATS - N * D + 1), N, &w, state), "x needs");
+    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(SIZE_MAX), N, &w, state), "x needs");
+    USAGE(fathom_norm_forward_opencl(norm, at(X + 1), at(X), N, &w, state), "overlap its input");
+    USAGE(fathom_norm_forward_opencl(norm, (fathom_opencl_array){fixed, 0}, at(X), N, &w, state), "CL_MEM_READ_WRITE");
     w.lin_weight.offset = FLOATS - BLOCK + 1;
-    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, 1), "lin_weight needs");
+    USAGE(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, state), "lin_weight needs");
     w = weights();
-    OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, 1));
+    OK(fathom_norm_forward_opencl(norm, at(Y), at(X), N, &w, state));
     g.lin_bias.offset = FLOATS - G + 1;
-    USAGE(fathom_norm_backward_opencl(norm, at(GX), &g, at(GY), at(X), N, &w), "gradient of lin_bias needs");
-    USAGE(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GX + D), at(X), N, &w), "gx must be gy");
-    USAGE(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GY), at(X + 1), N, &w), "x differs");
+    USAGE(fathom_norm_backward_opencl(norm, at(GX), &g, at(GY), at(X), N, &w, state), "gradient of lin_bias needs");
+    USAGE(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GX + D), at(X), N, &w, state), "gx must be gy");
+    USAGE(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GY), at(X + 1), N, &w, state), "x differs");
     w.lin_weight = at(GAMMA);
-    USAGE(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GY), at(X), N, &w), "weight or lin_weight");
+    USAGE(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GY), at(X), N, &w, state), "weight or lin_weight");
     w = weights();
-    OK(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GY), at(X), N, &w)); /* a refusal spoils nothing */
+    OK(fathom_norm_backward_opencl(norm, at(GX), NULL, at(GY), at(X), N, &w, state)); /* a refusal spoils nothing */
     clReleaseMemObject(fixed);
     clReleaseMemObject(small);
 }
@@ -317,9 +324,9 @@ static void memory_of_the_host_must_be_aligned(void) {
             continue; /* the driver refuses it itself */
         fathom_opencl_array y = {host_memory, 0};
         if (shift == 0)
-            OK(fathom_norm_forward_opencl(norm, y, at(X), N, &w, 1));
+            OK(fathom_norm_forward_opencl(norm, y, at(X), N, &w, state));
         else
-            USAGE(fathom_norm_forward_opencl(norm, y, at(X), N, &w, 1), "aligned to 16 bytes");
+            USAGE(fathom_norm_forward_opencl(norm, y, at(X), N, &w, state), "aligned to 16 bytes");
         clFinish(queue);
         clReleaseMemObject(host_memory);
     }
@@ -335,7 +342,7 @@ static void devices_that_are_not_shared(void) {
     o.groups = G;
     OK(fathom_device_open(&cpu, "cpu", NULL));
     OK(fathom_norm_make(&alone, cpu, &o));
-    USAGE(fathom_norm_forward_opencl(alone, at(Y), at(X), N, &w, 1), "not opened from the context");
+    USAGE(fathom_norm_forward_opencl(alone, at(Y), at(X), N, &w, NULL), "not opened from the context");
     fathom_norm_free(alone);
     fathom_device_close(cpu);
 }

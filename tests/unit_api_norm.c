@@ -106,6 +106,7 @@ static void check_gradients(const fathom_norm_gradients *g, const char *module) 
 
 static void one_file(fathom_norm_kind kind, const char *name, const char *module) {
     fathom_norm *norm = NULL;
+    fathom_norm_state *state = NULL;
     fathom_norm_options options;
     char text[60];
     int64_t n, d, groups = 1;
@@ -125,7 +126,8 @@ static void one_file(fathom_norm_kind kind, const char *name, const char *module
     float *y = zeros(n * d), *gx = zeros(n * d), *gy = golden_floats(file, "gout", NULL);
     g.weight[0] = 7; /* whatever they hold is written over */
     OK(fathom_norm_make(&norm, device, &options));
-    OK(fathom_norm_forward(norm, y, x, n, &w, 1));
+    OK(fathom_norm_state_make(&state, norm));
+    OK(fathom_norm_forward(norm, y, x, n, &w, state));
     expect(y, "out_train");
     if (w.running_mean) {
         snprintf(text, sizeof text, "after.%s.running_mean", module);
@@ -133,15 +135,16 @@ static void one_file(fathom_norm_kind kind, const char *name, const char *module
         snprintf(text, sizeof text, "after.%s.running_var", module);
         expect(w.running_var, text);
     }
-    OK(fathom_norm_forward(norm, y, x, n, &w, 0)); /* an evaluation between does not disturb backward */
+    OK(fathom_norm_forward(norm, y, x, n, &w, NULL)); /* an evaluation between does not disturb backward */
     expect_like(y, "out_eval", kind == FATHOM_NORM_PAIR ? "out_train" : "out_eval");
-    OK(fathom_norm_backward(norm, gx, &g, gy, x, n, &w));
+    OK(fathom_norm_backward(norm, gx, &g, gy, x, n, &w, state));
     expect(gx, "gx");
     if (kind != FATHOM_NORM_PAIR)
         check_gradients(&g, module);
     memcpy(gx, gy, (size_t)(n * d) * sizeof *gx); /* gx may be gy, and gradients may be unwanted */
-    OK(fathom_norm_backward(norm, gx, NULL, gx, x, n, &w));
+    OK(fathom_norm_backward(norm, gx, NULL, gx, x, n, &w, state));
     expect(gx, "gx");
+    fathom_norm_state_free(state);
     fathom_norm_free(norm);
     float *own[] = {g.weight, g.bias, g.lin_weight, g.lin_bias, y, gx};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -186,6 +189,7 @@ static void the_norms_on_opencl(void) {
 
 static void what_is_refused(void) {
     fathom_norm *norm = NULL;
+    fathom_norm_state *state = NULL;
     fathom_norm_options o;
     float x[N * D] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 6}, y[N * D], gx[N * D], ones[10 * D], more[2 * N * D];
     for (int i = 0; i < 10 * D; i++)
@@ -213,69 +217,152 @@ static void what_is_refused(void) {
     USAGE(fathom_norm_make(&norm, device, &o), "lambda");
     TEST_ASSERT_NULL(norm);
     o.lambda = 0.01;
+    o.eps = 0;
+    USAGE(fathom_norm_make(&norm, device, &o), "eps must be above 0, not 0");
+    o.eps = 2;
+    USAGE(fathom_norm_make(&norm, device, &o), "eps");
+    o.eps = NAN;
     OK(fathom_norm_make(&norm, device, &o));
-    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, N, &w), "after a forward");
-    USAGE(fathom_norm_forward(NULL, y, x, N, &w, 1), "norm is NULL");
-    USAGE(fathom_norm_forward(norm, NULL, x, N, &w, 1), "y is NULL");
-    USAGE(fathom_norm_forward(norm, y, NULL, N, &w, 1), "x is NULL");
-    USAGE(fathom_norm_forward(norm, y, x, 0, &w, 1), "rows");
-    USAGE(fathom_norm_forward(norm, y, x, N, NULL, 1), "weight");
-    USAGE(fathom_norm_forward(norm, x, x, N, &w, 1), "overlap its input");
+    USAGE(fathom_norm_state_make(NULL, norm), "state is NULL");
+    USAGE(fathom_norm_state_make(&state, NULL), "norm is NULL");
+    OK(fathom_norm_state_make(&state, norm));
+    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, N, &w, NULL), "state is NULL");
+    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, N, &w, state), "state of a forward");
+    USAGE(fathom_norm_forward(NULL, y, x, N, &w, state), "norm is NULL");
+    USAGE(fathom_norm_forward(norm, NULL, x, N, &w, state), "y is NULL");
+    USAGE(fathom_norm_forward(norm, y, NULL, N, &w, state), "x is NULL");
+    USAGE(fathom_norm_forward(norm, y, x, 0, &w, state), "rows");
+    USAGE(fathom_norm_forward(norm, y, x, N, NULL, state), "weight");
+    USAGE(fathom_norm_forward(norm, x, x, N, &w, state), "overlap its input");
     memcpy(more, x, sizeof x);
-    USAGE(fathom_norm_forward(norm, more + D, more, N, &w, 1), "overlap its input");
-    USAGE(fathom_norm_forward(norm, y, x, N, &w, 0), "running_mean");
+    USAGE(fathom_norm_forward(norm, more + D, more, N, &w, state), "overlap its input");
+    USAGE(fathom_norm_forward(norm, y, x, N, &w, NULL), "running_mean");
     w.running_mean = ones;
-    USAGE(fathom_norm_forward(norm, y, x, N, &w, 1), "both");
+    USAGE(fathom_norm_forward(norm, y, x, N, &w, state), "both");
     w.running_mean = NULL;
     w.lin_weight = NULL;
-    USAGE(fathom_norm_forward(norm, y, x, N, &w, 1), "lin_weight");
+    USAGE(fathom_norm_forward(norm, y, x, N, &w, state), "lin_weight");
     w.lin_weight = ones;
     w.size = 0;
-    USAGE(fathom_norm_forward(norm, y, x, N, &w, 1), "size");
+    USAGE(fathom_norm_forward(norm, y, x, N, &w, state), "size");
     w.size = sizeof w;
-    USAGE(fathom_norm_forward(norm, y, x, INT64_MAX, &w, 1), "rows");
-    OK(fathom_norm_forward(norm, y, x, N, &w, 1));
-    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, INT64_MAX, &w), "rows");
-    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, N - 1, &w), "4 rows");
-    USAGE(fathom_norm_backward(norm, NULL, NULL, y, x, N, &w), "gx is NULL");
-    USAGE(fathom_norm_backward(norm, gx, NULL, NULL, x, N, &w), "gy is NULL");
-    USAGE(fathom_norm_backward(norm, gx, NULL, y, NULL, N, &w), "x is NULL");
-    USAGE(fathom_norm_backward(norm, x, NULL, y, x, N, &w), "overlap its input");
-    OK(fathom_norm_backward(norm, gx, NULL, y, x, N, &w));
-    OK(fathom_norm_forward(norm, more, x, 1, &w, 1)); /* fewer rows, then more again */
-    OK(fathom_norm_forward(norm, y, x, N, &w, 1));
+    USAGE(fathom_norm_forward(norm, y, x, INT64_MAX, &w, state), "rows");
+    OK(fathom_norm_forward(norm, y, x, N, &w, state));
+    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, INT64_MAX, &w, state), "rows");
+    USAGE(fathom_norm_backward(norm, gx, NULL, y, x, N - 1, &w, state), "4 rows");
+    USAGE(fathom_norm_backward(norm, NULL, NULL, y, x, N, &w, state), "gx is NULL");
+    USAGE(fathom_norm_backward(norm, gx, NULL, NULL, x, N, &w, state), "gy is NULL");
+    USAGE(fathom_norm_backward(norm, gx, NULL, y, NULL, N, &w, state), "x is NULL");
+    USAGE(fathom_norm_backward(norm, x, NULL, y, x, N, &w, state), "overlap its input");
+    OK(fathom_norm_backward(norm, gx, NULL, y, x, N, &w, state));
+    OK(fathom_norm_forward(norm, more, x, 1, &w, state)); /* fewer rows, then more again */
+    OK(fathom_norm_forward(norm, y, x, N, &w, state));
+    fathom_norm_state_free(state);
+    fathom_norm_state_free(NULL);
     fathom_norm_free(norm);
     fathom_norm_free(NULL);
     fathom_device_close(device);
 }
 
 /* Of kinds that read weights in backward `changed` is one of them, else NULL. */
-static void only_the_last_forward(fathom_norm *norm, fathom_norm_weights *w, float *changed) {
+static void only_its_own_forward(fathom_norm *norm, fathom_norm_weights *w, float *changed) {
+    fathom_norm_state *state = NULL, *second = NULL;
     float x[N * D] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 6}, other[N * D], y[N * D], gy[N * D], want[N * D],
                 gx[N * D];
     for (int i = 0; i < N * D; i++) {
         gy[i] = (float)(i % 4) - 1;
         other[i] = x[i] + (i == N * D - 1); /* one element, the last */
     }
-    OK(fathom_norm_forward(norm, y, x, N, w, 1));
-    OK(fathom_norm_backward(norm, want, NULL, gy, x, N, w));
-    OK(fathom_norm_forward(norm, y, other, N, w, 1));
-    USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w), "x differs");
-    OK(fathom_norm_forward(norm, y, x, N, w, 1));
-    OK(fathom_norm_forward(norm, y, x, N - 2, w, 0)); /* an evaluation of fewer rows changes nothing */
-    memcpy(other, x, sizeof x);                       /* nor does a copy of x */
-    OK(fathom_norm_backward(norm, gx, NULL, gy, other, N, w));
+    OK(fathom_norm_state_make(&state, norm));
+    OK(fathom_norm_state_make(&second, norm));
+    OK(fathom_norm_forward(norm, y, x, N, w, state));
+    OK(fathom_norm_backward(norm, want, NULL, gy, x, N, w, state));
+    OK(fathom_norm_forward(norm, y, other, N, w, second)); /* several forwards, then their backwards */
+    OK(fathom_norm_forward(norm, y, x, N - 1, w, second));
+    OK(fathom_norm_backward(norm, gx, NULL, gy, x, N, w, state));
+    TEST_ASSERT_EQUAL_MEMORY(want, gx, sizeof gx);
+    USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w, second), "5 rows after a forward of 4");
+    OK(fathom_norm_backward(norm, gx, NULL, gy, x, N - 1, w, second));
+    fathom_norm_state_free(second);
+    OK(fathom_norm_forward(norm, y, other, N, w, state));
+    USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w, state), "x differs");
+    OK(fathom_norm_forward(norm, y, x, N, w, state));
+    OK(fathom_norm_forward(norm, y, x, N - 2, w, NULL)); /* an evaluation of fewer rows changes nothing */
+    memcpy(other, x, sizeof x);                          /* nor does a copy of x */
+    OK(fathom_norm_backward(norm, gx, NULL, gy, other, N, w, state));
     TEST_ASSERT_EQUAL_MEMORY(want, gx, sizeof gx);
     other[0] = -other[0]; /* two signs: the changes must not cancel each other */
     other[8] = -other[8];
-    USAGE(fathom_norm_backward(norm, gx, NULL, gy, other, N, w), "x differs");
+    USAGE(fathom_norm_backward(norm, gx, NULL, gy, other, N, w, state), "x differs");
     if (changed) {
         *changed += 0.5f;
-        USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w), "weight or lin_weight");
+        USAGE(fathom_norm_backward(norm, gx, NULL, gy, x, N, w, state), "weight or lin_weight");
         *changed -= 0.5f;
     }
-    OK(fathom_norm_backward(norm, gx, NULL, gy, x, N, w)); /* a refusal spoils nothing */
+    OK(fathom_norm_backward(norm, gx, NULL, gy, x, N, w, state)); /* a refusal spoils nothing */
     TEST_ASSERT_EQUAL_MEMORY(want, gx, sizeof gx);
+    fathom_norm_state_free(state);
+}
+
+/* A long x is compared in places only: a network's other x differs in all of them. */
+static void long_arrays_are_told_apart(void) {
+    enum { ROWS = 40000 };
+    fathom_norm *norm = NULL;
+    fathom_norm_state *state = NULL;
+    fathom_norm_options o;
+    float *x = zeros(ROWS * D), *y = zeros(ROWS * D);
+    for (int i = 0; i < ROWS * D; i++)
+        x[i] = (float)(i % 7);
+    OK(fathom_device_open(&device, "cpu", NULL));
+    OK(fathom_norm_options_init(&o, sizeof o));
+    o.kind = FATHOM_NORM_PAIR;
+    o.width = D;
+    OK(fathom_norm_make(&norm, device, &o));
+    OK(fathom_norm_state_make(&state, norm));
+    OK(fathom_norm_forward(norm, y, x, ROWS, NULL, state));
+    OK(fathom_norm_backward(norm, y, NULL, y, x, ROWS, NULL, state));
+    x[ROWS * D - 1] += 1; /* the ends are always compared */
+    USAGE(fathom_norm_backward(norm, y, NULL, y, x, ROWS, NULL, state), "x differs");
+    x[ROWS * D - 1] -= 1;
+    for (int i = 0; i < 64; i++) /* a stretch longer than the distance between two places */
+        x[ROWS + i] += 1;
+    USAGE(fathom_norm_backward(norm, y, NULL, y, x, ROWS, NULL, state), "x differs");
+    fathom_norm_state_free(state);
+    fathom_norm_free(norm);
+    fathom_device_close(device);
+    free(x);
+    free(y);
+}
+
+/* y of two equal rows but for `step`, by batch norm: step / 2 / sqrt(step^2 / 4 + eps). */
+static void eps_is_added_to_the_variance(void) {
+    const double eps[] = {NAN, 1e-5, 1e-3, 0.25};
+    const float x[2] = {1.0f, 1.25f}, one = 1, zero = 0;
+    fathom_norm_weights w = {.size = sizeof w, .weight = &one, .bias = &zero, .lin_weight = &zero};
+    OK(fathom_device_open(&device, "cpu", NULL));
+    for (int32_t kind = FATHOM_NORM_BATCH; kind <= FATHOM_NORM_GROUP; kind++)
+        for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
+            fathom_norm *norm = NULL;
+            fathom_norm_state *state = NULL;
+            fathom_norm_options o;
+            float y[2];
+            double used = isnan(eps[i]) ? kind == FATHOM_NORM_PAIR ? 1e-6 : 1e-5 : eps[i];
+            double want = -0.125 / sqrt(0.015625 + used);
+            OK(fathom_norm_options_init(&o, sizeof o));
+            o.kind = kind;
+            o.width = o.groups = 1;
+            o.lambda = 1;
+            o.eps = eps[i];
+            OK(fathom_norm_make(&norm, device, &o));
+            OK(fathom_norm_state_make(&state, norm));
+            OK(fathom_norm_forward(norm, y, x, 2, &w, state));
+            if (kind == FATHOM_NORM_GROUP)
+                want += 1; /* x + lambda (...) */
+            TEST_ASSERT_TRUE(fabs((double)y[0] - want) < 1e-6);
+            fathom_norm_state_free(state);
+            fathom_norm_free(norm);
+        }
+    fathom_device_close(device);
 }
 
 static void a_backward_of_another_forward_is_refused(void) {
@@ -292,10 +379,18 @@ static void a_backward_of_another_forward_is_refused(void) {
     o.width = D;
     o.groups = 2;
     for (int32_t kind = FATHOM_NORM_BATCH; kind <= FATHOM_NORM_GROUP; kind++) {
-        fathom_norm *norm = NULL;
+        fathom_norm *norm = NULL, *another = NULL;
+        fathom_norm_state *foreign = NULL;
+        float x[N * D] = {1}, y[N * D];
         o.kind = kind;
         OK(fathom_norm_make(&norm, device, &o));
-        only_the_last_forward(norm, &w, changed[kind]);
+        only_its_own_forward(norm, &w, changed[kind]);
+        OK(fathom_norm_make(&another, device, &o));
+        OK(fathom_norm_state_make(&foreign, another));
+        USAGE(fathom_norm_forward(norm, y, x, N, &w, foreign), "belongs to another");
+        USAGE(fathom_norm_backward(norm, y, NULL, y, x, N, &w, foreign), "belongs to another");
+        fathom_norm_state_free(foreign);
+        fathom_norm_free(another);
         fathom_norm_free(norm);
     }
     fathom_device_close(device);
@@ -307,5 +402,7 @@ int main(void) {
     RUN_TEST(the_norms_on_opencl);
     RUN_TEST(what_is_refused);
     RUN_TEST(a_backward_of_another_forward_is_refused);
+    RUN_TEST(long_arrays_are_told_apart);
+    RUN_TEST(eps_is_added_to_the_variance);
     return support_end();
 }

@@ -25,6 +25,11 @@ struct fathom_norm {
     fathom_device *device;
 };
 
+struct fathom_norm_state {
+    nn_norm_state *saved;
+    fathom_device *device;
+};
+
 struct fathom_data {
     data_set *set;
     char *given, *features, *labels; /* sources: name or path of data, features, labels */

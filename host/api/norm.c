@@ -1,9 +1,12 @@
 /* norm.c - a normalisation by itself in the public header; the work is in nn/standalone_norm.c. */
+#include <math.h>
+
 #include "api/handles.h"
 #include "core/mem.h"
 
 fathom_status fathom_norm_options_init(fathom_norm_options *options, size_t size) {
-    fathom_norm_options defaults = {.kind = FATHOM_NORM_GROUP, .groups = 10, .lambda = 0.01, .momentum = 0.3};
+    fathom_norm_options defaults = {
+        .kind = FATHOM_NORM_GROUP, .groups = 10, .lambda = 0.01, .momentum = 0.3, .eps = NAN};
     return api_init(options, size, &defaults, sizeof defaults, __func__);
 }
 
@@ -25,7 +28,10 @@ fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const 
                         .hidden = 1,
                         .groups = o.groups,
                         .lambda = o.lambda,
-                        .momentum = o.momentum};
+                        .momentum = o.momentum,
+                        .eps = isnan(o.eps) ? 0 : o.eps};
+    if (o.eps <= 0)
+        return fail(FATHOM_USAGE, "eps must be above 0, not %g", o.eps);
     TRY(mem_new(&made, 1, 1, sizeof *made, "norm handle"));
     made->device = device;
     api_lock(device);
@@ -47,6 +53,32 @@ void fathom_norm_free(fathom_norm *norm) {
     mem_free(norm);
 }
 
+fathom_status fathom_norm_state_make(fathom_norm_state **state, fathom_norm *norm) {
+    fathom_norm_state *made = NULL;
+    NEED(state);
+    *state = NULL;
+    NEED(norm);
+    TRY(mem_new(&made, 1, 1, sizeof *made, "state handle"));
+    made->device = norm->device;
+    api_lock(norm->device);
+    fathom_status status = nn_norm_state_make(&made->saved, norm->alone);
+    api_unlock(norm->device);
+    if (status == FATHOM_OK)
+        *state = made;
+    else
+        mem_free(made);
+    return status;
+}
+
+void fathom_norm_state_free(fathom_norm_state *state) {
+    if (!state)
+        return;
+    api_lock(state->device);
+    nn_norm_state_free(state->saved);
+    api_unlock(state->device);
+    mem_free(state);
+}
+
 static fathom_status weights_of(nn_norm_weights *to, const fathom_norm_weights *weights) {
     fathom_norm_weights w = {0};
     TAKE(w, weights);
@@ -60,27 +92,29 @@ static fathom_status weights_of(nn_norm_weights *to, const fathom_norm_weights *
 }
 
 fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, int64_t rows,
-                                  const fathom_norm_weights *weights, int training) {
+                                  const fathom_norm_weights *weights, fathom_norm_state *state) {
     nn_norm_weights w;
     NEED(norm);
     NEED(y);
     NEED(x);
     TRY(weights_of(&w, weights));
     api_lock(norm->device);
-    fathom_status status =
-        nn_standalone_norm_forward(norm->alone, nn_host_array(y), nn_host_array(x), rows, &w, training != 0);
+    fathom_status status = nn_standalone_norm_forward(norm->alone, nn_host_array(y), nn_host_array(x), rows, &w,
+                                                      state ? state->saved : NULL);
     api_unlock(norm->device);
     return status;
 }
 
 fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_norm_gradients *gradients,
-                                   const float *gy, const float *x, int64_t rows, const fathom_norm_weights *weights) {
+                                   const float *gy, const float *x, int64_t rows, const fathom_norm_weights *weights,
+                                   fathom_norm_state *state) {
     nn_norm_weights w;
     fathom_norm_gradients g = {0};
     NEED(norm);
     NEED(gx);
     NEED(gy);
     NEED(x);
+    NEED(state);
     TRY(weights_of(&w, weights));
     TAKE(g, gradients);
     nn_norm_gradients to = {.gamma = nn_host_array(g.weight),
@@ -88,8 +122,8 @@ fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_no
                             .u = nn_host_array(g.lin_weight),
                             .c = nn_host_array(g.lin_bias)};
     api_lock(norm->device);
-    fathom_status status =
-        nn_standalone_norm_backward(norm->alone, nn_host_array(gx), &to, nn_host_array(gy), nn_host_array(x), rows, &w);
+    fathom_status status = nn_standalone_norm_backward(norm->alone, nn_host_array(gx), &to, nn_host_array(gy),
+                                                       nn_host_array(x), rows, &w, state->saved);
     api_unlock(norm->device);
     return status;
 }

@@ -36,15 +36,15 @@ static fathom_status weights_of(nn_norm_weights *to, const fathom_opencl_norm_we
 }
 
 fathom_status fathom_norm_forward_opencl(fathom_norm *norm, fathom_opencl_array y, fathom_opencl_array x, int64_t rows,
-                                         const fathom_opencl_norm_weights *weights, int training) {
+                                         const fathom_opencl_norm_weights *weights, fathom_norm_state *state) {
     nn_norm_weights w;
     NEED(norm);
     NEED(y.buffer);
     NEED(x.buffer);
     TRY(weights_of(&w, weights));
     api_lock(norm->device);
-    fathom_status status =
-        nn_standalone_norm_forward(norm->alone, device_array(y), device_array(x), rows, &w, training != 0);
+    fathom_status status = nn_standalone_norm_forward(norm->alone, device_array(y), device_array(x), rows, &w,
+                                                      state ? state->saved : NULL);
     api_unlock(norm->device);
     return status;
 }
@@ -52,13 +52,14 @@ fathom_status fathom_norm_forward_opencl(fathom_norm *norm, fathom_opencl_array 
 fathom_status fathom_norm_backward_opencl(fathom_norm *norm, fathom_opencl_array gx,
                                           const fathom_opencl_norm_gradients *gradients, fathom_opencl_array gy,
                                           fathom_opencl_array x, int64_t rows,
-                                          const fathom_opencl_norm_weights *weights) {
+                                          const fathom_opencl_norm_weights *weights, fathom_norm_state *state) {
     nn_norm_weights w;
     fathom_opencl_norm_gradients g = {0};
     NEED(norm);
     NEED(gx.buffer);
     NEED(gy.buffer);
     NEED(x.buffer);
+    NEED(state);
     TRY(weights_of(&w, weights));
     TAKE(g, gradients);
     nn_norm_gradients to = {.gamma = device_array(g.weight),
@@ -66,8 +67,8 @@ fathom_status fathom_norm_backward_opencl(fathom_norm *norm, fathom_opencl_array
                             .u = device_array(g.lin_weight),
                             .c = device_array(g.lin_bias)};
     api_lock(norm->device);
-    fathom_status status =
-        nn_standalone_norm_backward(norm->alone, device_array(gx), &to, device_array(gy), device_array(x), rows, &w);
+    fathom_status status = nn_standalone_norm_backward(norm->alone, device_array(gx), &to, device_array(gy),
+                                                       device_array(x), rows, &w, state->saved);
     api_unlock(norm->device);
     return status;
 }

@@ -120,6 +120,7 @@ fathom_status nn_config_check(const nn_config *config) {
     TRY(real("lambda", config->lambda, -NN_LAMBDA_MAX, NN_LAMBDA_MAX, false));
     TRY(real("dropout", config->dropout, 0, 1, true));
     TRY(real("momentum", config->momentum, 0, 1, false));
+    TRY(real("eps", config->eps, 0, 1, false));
     TRY(real("alpha", config->alpha, 0, NN_ALPHA_MAX, false));
     TRY(real("theta", config->theta, 0, NN_THETA_MAX, false));
     return real("skip-weight", config->skip_weight, 0, NN_SKIP_WEIGHT_MAX, false);

@@ -87,6 +87,10 @@ extern const nn_norm *const nn_norms[NN_NORM_COUNT];
 #define NN_PAIR_EPS 1e-6f /* pair norm */
 #define NN_SLOPE 0.2f     /* LeakyReLU of the attention */
 
+static inline float nn_eps(const nn_layer *l, float of_norm) {
+    return l->config->eps > 0 ? (float)l->config->eps : of_norm;
+}
+
 struct nn_model {
     nn_config config;
     nn_shape shape;

@@ -83,6 +83,7 @@ typedef struct nn_config {
     double lambda;       /* group norm: out = H + lambda * ... */
     double dropout;      /* rate, [0, 1) */
     double momentum;     /* of running estimates: new = (1 - momentum) old + momentum now */
+    double eps;          /* added to variances by the norm; 0: NN_EPS, in pair norm NN_PAIR_EPS */
     double alpha, theta; /* GCNII */
     bool assign_bias;    /* group norm: S = softmax(H U + c) or without c */
     nn_skip_kind skip;

@@ -61,7 +61,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
                                                          .var = pass->training ? stats->var : state->rvar,
                                                          .gamma = state->gamma,
                                                          .beta = state->beta,
-                                                         .eps = NN_EPS,
+                                                         .eps = nn_eps(l, NN_EPS),
                                                          .act = act});
 }
 
@@ -85,7 +85,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                .gamma = state->gamma,
                                                                .db = db,
                                                                .q = q,
-                                                               .eps = NN_EPS});
+                                                               .eps = nn_eps(l, NN_EPS)});
 }
 
 const nn_norm nn_norm_batch = {

@@ -93,7 +93,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
                                                          .var = training ? stats->var : state->rvar,
                                                          .gamma = state->gamma,
                                                          .beta = state->beta,
-                                                         .eps = NN_EPS,
+                                                         .eps = nn_eps(l, NN_EPS),
                                                          .lambda = (float)l->config->lambda,
                                                          .act = act});
 }
@@ -119,7 +119,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                       .mean = stats->mean,
                                                                       .var = stats->var,
                                                                       .scale = scale,
-                                                                      .eps = NN_EPS,
+                                                                      .eps = nn_eps(l, NN_EPS),
                                                                       .lambda = lambda}));
     /* gZ and gL row by row, gc += sum_v gL, gU += gL' Z */
     return be_group_backward_rows(l->dev, &(be_group_backward_rows_args){.gh = grad,
@@ -137,7 +137,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                          .db = db,
                                                                          .q = q,
                                                                          .scale = scale,
-                                                                         .eps = NN_EPS,
+                                                                         .eps = nn_eps(l, NN_EPS),
                                                                          .lambda = lambda});
 }
 

@@ -26,7 +26,8 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
         TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = mean, .var = var, .x = z}));
     /* H = act((Z - mu) (eps + sum_j var_j)^-1/2) */
     return be_pair_apply(
-        l->dev, &(be_pair_apply_args){.y = h, .x = z, .mean = mean, .var = var, .eps = NN_PAIR_EPS, .act = act});
+        l->dev,
+        &(be_pair_apply_args){.y = h, .x = z, .mean = mean, .var = var, .eps = nn_eps(l, NN_PAIR_EPS), .act = act});
 }
 
 static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act) {
@@ -45,7 +46,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                              .var = stats->var,
                                                              .db = db,
                                                              .q = q,
-                                                             .eps = NN_PAIR_EPS});
+                                                             .eps = nn_eps(l, NN_PAIR_EPS)});
 }
 
 const nn_norm nn_norm_pair = {

@@ -1,6 +1,6 @@
 /* standalone_norm.c - see standalone_norm.h. Host arrays are used in place where the device computes in host memory;
  * elsewhere they are copied there and back. Arrays on the device are used in place. What forward saves for backward
- * stays on the device. */
+ * stays on the device, in the state of that forward. */
 #include "nn/standalone_norm.h"
 
 #include <string.h>
@@ -13,17 +13,28 @@ enum { LIN_WEIGHT, LIN_BIAS, RUNNING_MEAN, RUNNING_VAR, WEIGHT, BIAS, ARRAYS };
 enum { GRADIENTS = 4 }; /* arrays of nn_norm_gradients */
 static const char *const endings[ARRAYS] = {"lin.weight", "lin.bias", "running_mean", "running_var", "weight", "bias"};
 
-struct nn_standalone_norm {
-    nn_config config;
-    nn_shape shape; /* nodes: the rows there is memory for */
-    const nn_norm *kind;
-    nn_layer layer;
+/* A layer: its parameters are views of the arrays of one call, its plan has what forward saves for backward. */
+struct nn_norm_state {
+    nn_standalone_norm *norm;
+    void *layer;
     nn_params params;
     const nn_param *param[ARRAYS]; /* NULL: this norm has none */
-    nn_plan plan;                  /* gradients, saved activations and scratch */
-    be_mat grads;                  /* 1 x params.trained */
-    int64_t trained_rows;          /* of the last forward in training; 0: there was none */
-    uint64_t x_hash, weights_hash; /* of its x and its weights */
+    nn_plan plan;
+    int64_t capacity;                /* rows there is memory for */
+    int64_t rows;                    /* of its forward; 0: there was none */
+    uint64_t x_print, weights_print; /* of its x and its weights */
+};
+
+struct nn_standalone_norm {
+    nn_config config;
+    const nn_norm *kind;
+    be_device *dev;
+    int64_t width;
+    void *shared;
+    nn_plan plan;              /* gradients and scratch of a call */
+    be_mat grads;              /* 1 x the trained floats */
+    int64_t capacity;          /* rows there is memory for */
+    nn_norm_state *evaluation; /* saves nothing */
 };
 
 /* ---- the caller's arrays on the device, for one call ---- */
@@ -74,7 +85,7 @@ static fathom_status bind(call *c, be_mat *view, nn_array array, bool written, i
 }
 
 /* The parameters of the layer become views of the caller's arrays; forward moves the running estimates. */
-static fathom_status bind_weights(call *c, const nn_standalone_norm *a, const nn_norm_weights *w) {
+static fathom_status bind_weights(call *c, const nn_norm_state *a, const nn_norm_weights *w) {
     static const char *const names[ARRAYS] = {"lin_weight",  "lin_bias", "running_mean",
                                               "running_var", "weight",   "bias"};
     const nn_array arrays[ARRAYS] = {w->u, w->c, w->rmean, w->rvar, w->gamma, w->beta};
@@ -106,49 +117,108 @@ static bool ends_in(const char *name, const char *ending) {
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-static fathom_status declare_params(nn_standalone_norm *a) {
-    if (a->kind->declare)
-        a->kind->declare(&a->layer, &a->params);
-    TRY(a->params.status);
-    nn_params_layout(&a->params);
-    for (int64_t i = 0; i < a->params.count; i++) {
-        const nn_param *p = &a->params.list[i];
+static nn_layer layer_of(const nn_norm_state *s, const nn_shape *shape) {
+    const nn_standalone_norm *a = s->norm;
+    return (nn_layer){.config = &a->config,
+                      .shape = shape,
+                      .dev = a->dev,
+                      .in = a->width,
+                      .out = a->width,
+                      .state = s->layer,
+                      .shared = a->shared};
+}
+
+static fathom_status declare_params(nn_norm_state *s) {
+    const nn_layer l = layer_of(s, NULL);
+    if (s->norm->kind->declare)
+        s->norm->kind->declare(&l, &s->params);
+    TRY(s->params.status);
+    nn_params_layout(&s->params);
+    for (int64_t i = 0; i < s->params.count; i++) {
+        const nn_param *p = &s->params.list[i];
         int array = 0;
         while (array < ARRAYS && !ends_in(p->name, endings[array]))
             array++;
         if (array == ARRAYS)
             return fail(FATHOM_FAILURE, "no array of a normalisation by itself is called %s", p->name);
-        a->param[array] = p;
+        s->param[array] = p;
     }
     return FATHOM_OK;
 }
 
-static fathom_status allocate(nn_standalone_norm *a) {
+/* Allocates what was added to *plan, or leaves it empty. */
+static fathom_status allocate(nn_plan *plan, be_device *dev) {
     nn_bytes bytes = {0};
-    if (a->params.trained > 0)
-        nn_plan_mat(&a->plan, NN_MEM_PARAMETERS, &a->grads, 1, a->params.trained);
+    fathom_status status;
+    TRY_OUT(nn_plan_sum(&bytes, plan));
+    TRY_OUT(nn_plan_alloc(plan, dev));
+out:
+    if (status != FATHOM_OK)
+        nn_plan_free(plan, dev);
+    return status;
+}
+
+/* Only assignments to groups grow with the rows. */
+static bool has_capacity(const nn_standalone_norm *a, int64_t capacity, int64_t rows) {
+    return capacity > 0 && (rows <= capacity || !a->kind->assignment);
+}
+
+/* A larger memory replaces a smaller one. */
+static fathom_status reserve_scratch(nn_norm_state *s, int64_t rows) {
+    nn_standalone_norm *a = s->norm;
+    const nn_shape shape = {.nodes = rows};
+    const nn_layer l = layer_of(s, &shape);
+    if (has_capacity(a, a->capacity, rows))
+        return FATHOM_OK;
+    nn_plan_free(&a->plan, a->dev);
+    a->capacity = 0;
+    if (s->params.trained > 0)
+        nn_plan_mat(&a->plan, NN_MEM_PARAMETERS, &a->grads, 1, s->params.trained);
     if (a->kind->plan_shared)
-        a->kind->plan_shared(&a->layer, &a->plan, a->layer.out);
-    if (a->kind->plan)
-        a->kind->plan(&a->layer, &a->plan);
-    TRY(nn_plan_sum(&bytes, &a->plan));
-    TRY(nn_plan_alloc(&a->plan, a->layer.dev));
-    nn_params_bind(&a->params, (be_mat){0}, a->grads); /* each call binds the weights */
+        a->kind->plan_shared(&l, &a->plan, a->width);
+    TRY(allocate(&a->plan, a->dev));
+    a->capacity = rows;
     return FATHOM_OK;
 }
 
-/* Only the assignment to groups grows with the rows. A larger memory replaces a smaller one and what was saved in it.
- */
-static fathom_status reserve_rows(nn_standalone_norm *a, int64_t rows) {
-    if (a->shape.nodes > 0 && (rows <= a->shape.nodes || !a->kind->assignment))
+static fathom_status reserve_saved(nn_norm_state *s, int64_t rows) {
+    nn_standalone_norm *a = s->norm;
+    const nn_shape shape = {.nodes = rows};
+    const nn_layer l = layer_of(s, &shape);
+    if (has_capacity(a, s->capacity, rows))
         return FATHOM_OK;
-    nn_plan_free(&a->plan, a->layer.dev);
-    a->trained_rows = 0;
-    a->shape.nodes = rows;
-    fathom_status status = allocate(a);
+    nn_plan_free(&s->plan, a->dev);
+    s->capacity = 0;
+    if (a->kind->plan)
+        a->kind->plan(&l, &s->plan);
+    TRY(allocate(&s->plan, a->dev));
+    s->capacity = rows;
+    return FATHOM_OK;
+}
+
+fathom_status nn_norm_state_make(nn_norm_state **state, nn_standalone_norm *norm) {
+    nn_norm_state *s = NULL;
+    fathom_status status;
+    *state = NULL;
+    TRY(mem_new(&s, 1, 1, sizeof *s, "state of a normalisation"));
+    s->norm = norm;
+    TRY_OUT(mem_new(&s->layer, 1, 1, norm->kind->state_bytes, "state of a normalisation"));
+    TRY_OUT(declare_params(s));
+out:
     if (status != FATHOM_OK)
-        a->shape.nodes = 0;
+        nn_norm_state_free(s);
+    else
+        *state = s;
     return status;
+}
+
+void nn_norm_state_free(nn_norm_state *s) {
+    if (!s)
+        return;
+    nn_plan_free(&s->plan, s->norm->dev);
+    mem_free(s->params.list);
+    mem_free(s->layer);
+    mem_free(s);
 }
 
 fathom_status nn_standalone_norm_make(nn_standalone_norm **norm, be_device *dev, const nn_config *config,
@@ -166,10 +236,10 @@ fathom_status nn_standalone_norm_make(nn_standalone_norm **norm, be_device *dev,
     a->kind = nn_norms[config->norm];
     if (!a->kind->assignment)
         a->config.groups = 1;
-    a->layer = (nn_layer){.config = &a->config, .shape = &a->shape, .dev = dev, .in = width, .out = width};
-    TRY_OUT(mem_new(&a->layer.state, 1, 1, a->kind->state_bytes, "normalisation"));
-    TRY_OUT(mem_new(&a->layer.shared, 1, 1, a->kind->shared_bytes, "normalisation"));
-    TRY_OUT(declare_params(a));
+    a->dev = dev;
+    a->width = width;
+    TRY_OUT(mem_new(&a->shared, 1, 1, a->kind->shared_bytes, "normalisation"));
+    TRY_OUT(nn_norm_state_make(&a->evaluation, a));
 out:
     if (status != FATHOM_OK)
         nn_standalone_norm_free(a);
@@ -181,17 +251,16 @@ out:
 void nn_standalone_norm_free(nn_standalone_norm *a) {
     if (!a)
         return;
-    nn_plan_free(&a->plan, a->layer.dev);
-    mem_free(a->params.list);
-    mem_free(a->layer.state);
-    mem_free(a->layer.shared);
+    nn_norm_state_free(a->evaluation);
+    nn_plan_free(&a->plan, a->dev);
+    mem_free(a->shared);
     mem_free(a);
 }
 
 /* ---- checks ---- */
 
-static fathom_status check_weights(const nn_standalone_norm *a, const nn_norm_weights *w, bool training) {
-    const char *name = nn_norm_name(a->config.norm);
+static fathom_status check_weights(const nn_norm_state *a, const nn_norm_weights *w, bool training) {
+    const char *name = nn_norm_name(a->norm->config.norm);
     if (a->param[WEIGHT] && (!present(w->gamma) || !present(w->beta)))
         return fail(FATHOM_USAGE, "%s norm needs weight and bias", name);
     if (a->param[LIN_WEIGHT] && !present(w->u))
@@ -212,77 +281,47 @@ static fathom_status fail_overlap(void) {
 static fathom_status check_rows(const nn_standalone_norm *a, nn_array out, nn_array in, int64_t rows) {
     if (rows < 1 || rows > INT32_MAX)
         return fail(FATHOM_USAGE, "a normalisation works on 1 to %d rows, not on %lld", INT32_MAX, (long long)rows);
-    uintptr_t x = (uintptr_t)in.host, y = (uintptr_t)out.host, bytes = be_floats(rows * a->layer.out);
+    uintptr_t x = (uintptr_t)in.host, y = (uintptr_t)out.host, bytes = be_floats(rows * a->width);
     return x && x < y + bytes && y < x + bytes ? fail_overlap() : FATHOM_OK;
 }
 
 static fathom_status bind_rows(call *c, const nn_standalone_norm *a, be_mat *y, be_mat *x, nn_array out, nn_array in,
                                int64_t rows, const char *name) {
-    TRY(bind(c, x, in, false, rows, a->layer.out, "x"));
-    TRY(bind(c, y, out, true, rows, a->layer.out, name));
+    TRY(bind(c, x, in, false, rows, a->width, "x"));
+    TRY(bind(c, y, out, true, rows, a->width, name));
     return be_overlap(*y, *x) ? fail_overlap() : FATHOM_OK;
 }
 
 /* ---- which forward a backward belongs to ---- */
 
-#define HASH_LANES 4 /* independent, so that multiplications overlap */
-
-/* 64 bits that change with the array: every step is a permutation of its lane, and shifts mix the upper bits into the
- * lower ones. Not meant against an adversary. `array` may be NULL. */
-static uint64_t hash_floats(const float *array, int64_t count, uint64_t seed) {
-    uint64_t state[HASH_LANES], words[HASH_LANES];
-    const int64_t step = HASH_LANES * 2; /* floats: two per word */
-    for (int i = 0; i < HASH_LANES; i++)
-        state[i] = seed + (uint64_t)i;
-    for (int64_t at = 0; array && at < count; at += step) {
-        int64_t some = count - at < step ? count - at : step;
-        if (some < step)
-            memset(words, 0, sizeof words);
-        memcpy(words, array + at, be_floats(some));
-        for (int i = 0; i < HASH_LANES; i++) {
-            state[i] = (state[i] ^ words[i]) * 0x9E3779B97F4A7C15u;
-            state[i] ^= state[i] >> 32;
-        }
-    }
-    for (int i = 1; i < HASH_LANES; i++) {
-        state[0] = (state[0] ^ state[i]) * 0x9E3779B97F4A7C15u;
-        state[0] ^= state[0] >> 32;
-    }
-    return state[0];
-}
-
-/* Arrays on the device are identified by memory object and offset: a hash of their content would need a blocking read.
- */
-static uint64_t hash_array(nn_array array, int64_t count, uint64_t seed) {
-    const uint64_t identity[] = {(uint64_t)(uintptr_t)array.memory, (uint64_t)array.offset};
-    float words[4]; /* the same bytes */
-    memcpy(words, identity, sizeof words);
-    return array.memory ? hash_floats(words, sizeof words / sizeof *words, seed) : hash_floats(array.host, count, seed);
-}
-
-static uint64_t hash_x(const nn_standalone_norm *a, nn_array x, int64_t rows) {
-    return hash_array(x, rows * a->layer.out, 0);
+static uint64_t print_x(const nn_standalone_norm *a, nn_array x, int64_t rows) {
+    return nn_fingerprint(x, rows * a->width, 0);
 }
 
 /* Of weight and lin_weight: backward reads no other. */
-static uint64_t hash_weights(const nn_standalone_norm *a, const nn_norm_weights *w) {
-    int64_t block = a->config.groups * a->layer.out;
-    uint64_t weight = hash_array(a->param[WEIGHT] ? w->gamma : (nn_array){0}, block, 0);
-    return hash_array(a->param[LIN_WEIGHT] ? w->u : (nn_array){0}, block, weight);
+static uint64_t print_weights(const nn_norm_state *s, const nn_norm_weights *w) {
+    int64_t block = s->norm->config.groups * s->norm->width;
+    uint64_t weight = nn_fingerprint(s->param[WEIGHT] ? w->gamma : (nn_array){0}, block, 0);
+    return nn_fingerprint(s->param[LIN_WEIGHT] ? w->u : (nn_array){0}, block, weight);
 }
 
-static fathom_status check_same(const nn_standalone_norm *a, nn_array x, int64_t rows, const nn_norm_weights *weights) {
-    if (a->trained_rows == 0)
-        return fail(FATHOM_USAGE, "backward comes after a forward in training");
-    if (rows != a->trained_rows)
-        return fail(FATHOM_USAGE, "backward of %lld rows after a forward of %lld", (long long)rows,
-                    (long long)a->trained_rows);
-    TRY(check_weights(a, weights, true));
-    if (hash_x(a, x, rows) != a->x_hash)
-        return fail(FATHOM_USAGE, "backward does not belong to the last forward in training: x differs; a layer that "
-                                  "is used twice in a network needs a fathom_norm for each use");
-    if (hash_weights(a, weights) != a->weights_hash)
-        return fail(FATHOM_USAGE, "backward does not belong to the last forward in training: weight or lin_weight "
+static fathom_status check_state(const nn_standalone_norm *a, const nn_norm_state *s) {
+    return s->norm == a ? FATHOM_OK : fail(FATHOM_USAGE, "the state belongs to another normalisation");
+}
+
+static fathom_status check_same(const nn_standalone_norm *a, nn_array x, int64_t rows, const nn_norm_weights *weights,
+                                const nn_norm_state *s) {
+    TRY(check_state(a, s));
+    if (s->rows == 0)
+        return fail(FATHOM_USAGE, "backward needs the state of a forward");
+    if (rows != s->rows)
+        return fail(FATHOM_USAGE, "backward of %lld rows after a forward of %lld", (long long)rows, (long long)s->rows);
+    TRY(check_weights(s, weights, true));
+    if (print_x(a, x, rows) != s->x_print)
+        return fail(FATHOM_USAGE, "backward does not belong to the forward of this state: x differs; keep a state for "
+                                  "each forward, and x as it is until backward");
+    if (print_weights(s, weights) != s->weights_print)
+        return fail(FATHOM_USAGE, "backward does not belong to the forward of this state: weight or lin_weight "
                                   "differs; change them after backward");
     return FATHOM_OK;
 }
@@ -290,25 +329,29 @@ static fathom_status check_same(const nn_standalone_norm *a, nn_array x, int64_t
 /* ---- forward and backward ---- */
 
 fathom_status nn_standalone_norm_forward(nn_standalone_norm *a, nn_array y, nn_array x, int64_t rows,
-                                         const nn_norm_weights *weights, bool training) {
-    call c = {.dev = a->layer.dev};
-    const nn_pass pass = {.training = training};
+                                         const nn_norm_weights *weights, nn_norm_state *state) {
+    call c = {.dev = a->dev};
+    const nn_pass pass = {.training = state != NULL};
+    nn_norm_state *s = state ? state : a->evaluation;
+    const nn_layer l = layer_of(s, NULL);
     be_mat in, out;
     fathom_status status;
-    TRY(check_weights(a, weights, training));
+    TRY(check_state(a, s));
+    TRY(check_weights(s, weights, pass.training));
     TRY(check_rows(a, y, x, rows));
     TRY_OUT(bind_rows(&c, a, &out, &in, y, x, rows, "y"));
-    TRY_OUT(reserve_rows(a, rows));
-    if (training)
-        a->trained_rows = 0;
-    TRY_OUT(bind_weights(&c, a, weights));
+    s->rows = 0;
+    TRY_OUT(reserve_scratch(s, rows));
+    if (pass.training)
+        TRY_OUT(reserve_saved(s, rows));
+    TRY_OUT(bind_weights(&c, s, weights));
     /* y = norm(x) */
-    TRY_OUT(a->kind->forward(&a->layer, &pass, out, in, nn_act(false)));
+    TRY_OUT(a->kind->forward(&l, &pass, out, in, nn_act(false)));
     TRY_OUT(download_copies(&c, y));
-    if (training) {
-        a->trained_rows = rows;
-        a->x_hash = hash_x(a, x, rows);
-        a->weights_hash = hash_weights(a, weights);
+    if (pass.training) {
+        s->rows = rows;
+        s->x_print = print_x(a, x, rows);
+        s->weights_print = print_weights(s, weights);
     }
 out:
     free_copies(&c);
@@ -322,15 +365,16 @@ typedef struct gradient {
     be_mat view; /* of a target on the device */
 } gradient;
 
-static fathom_status bind_gradients(call *c, gradient *list, const nn_standalone_norm *a, const nn_norm_gradients *to) {
+static fathom_status bind_gradients(call *c, gradient *list, const nn_norm_state *s, const nn_norm_gradients *to) {
+    const nn_standalone_norm *a = s->norm;
     static const char *const names[GRADIENTS] = {"gradient of weight", "gradient of bias", "gradient of lin_weight",
                                                  "gradient of lin_bias"};
     const int arrays[GRADIENTS] = {WEIGHT, BIAS, LIN_WEIGHT, LIN_BIAS};
     const nn_array targets[GRADIENTS] = {to->gamma, to->beta, to->u, to->c};
     for (int i = 0; i < GRADIENTS; i++) {
         bool is_bias = arrays[i] == LIN_BIAS;
-        int64_t rows = is_bias ? 1 : a->config.groups, cols = is_bias ? a->config.groups : a->layer.out;
-        list[i] = (gradient){.param = a->param[arrays[i]], .target = targets[i], .rows = rows, .cols = cols};
+        int64_t rows = is_bias ? 1 : a->config.groups, cols = is_bias ? a->config.groups : a->width;
+        list[i] = (gradient){.param = s->param[arrays[i]], .target = targets[i], .rows = rows, .cols = cols};
         if (targets[i].memory)
             TRY(bind(c, &list[i].view, targets[i], true, rows, cols, names[i]));
     }
@@ -339,7 +383,7 @@ static fathom_status bind_gradients(call *c, gradient *list, const nn_standalone
 
 /* Zeros for what the norm does not have or does not train: with one group the assignment has no gradient. */
 static fathom_status give_gradients(const nn_standalone_norm *a, const gradient *list) {
-    be_device *dev = a->layer.dev;
+    be_device *dev = a->dev;
     for (const gradient *g = list; g < list + GRADIENTS; g++) {
         bool trained = g->param && g->param->kind == NN_TRAINED;
         size_t bytes = be_floats(g->rows * g->cols);
@@ -367,23 +411,27 @@ static fathom_status copy_gradient(call *c, be_mat grad, nn_array gx, nn_array g
 }
 
 fathom_status nn_standalone_norm_backward(nn_standalone_norm *a, nn_array gx, const nn_norm_gradients *gradients,
-                                          nn_array gy, nn_array x, int64_t rows, const nn_norm_weights *weights) {
-    call c = {.dev = a->layer.dev};
+                                          nn_array gy, nn_array x, int64_t rows, const nn_norm_weights *weights,
+                                          nn_norm_state *s) {
+    call c = {.dev = a->dev};
+    const nn_layer l = layer_of(s, NULL);
     gradient list[GRADIENTS];
     be_mat in, grad;
     fathom_status status;
-    TRY(check_same(a, x, rows, weights));
+    TRY(check_same(a, x, rows, weights, s));
     TRY(check_rows(a, gx, x, rows));
     if (gx.host)
-        memmove(gx.host, gy.host, be_floats(rows * a->layer.out)); /* norms turn gy into gx in place */
+        memmove(gx.host, gy.host, be_floats(rows * a->width)); /* norms turn gy into gx in place */
     TRY_OUT(bind_rows(&c, a, &grad, &in, gx, x, rows, "gx"));
-    TRY_OUT(bind_weights(&c, a, weights));
-    TRY_OUT(bind_gradients(&c, list, a, gradients));
+    TRY_OUT(reserve_scratch(s, rows));
+    nn_params_bind(&s->params, (be_mat){0}, a->grads);
+    TRY_OUT(bind_weights(&c, s, weights));
+    TRY_OUT(bind_gradients(&c, list, s, gradients));
     TRY_OUT(copy_gradient(&c, grad, gx, gy));
     if (a->grads.buf)
-        TRY_OUT(be_fill(a->layer.dev, &(be_fill_args){.y = a->grads}));
+        TRY_OUT(be_fill(a->dev, &(be_fill_args){.y = a->grads}));
     /* gx from gy, and the gradients of the parameters */
-    TRY_OUT(a->kind->backward(&a->layer, grad, (be_mat){0}, in, NULL));
+    TRY_OUT(a->kind->backward(&l, grad, (be_mat){0}, in, NULL));
     TRY_OUT(download_copies(&c, gx));
     TRY_OUT(give_gradients(a, list));
 out:

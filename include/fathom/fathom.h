@@ -17,7 +17,7 @@
  *  - A new object is returned through the first argument, NULL on failure; `free` and `close` accept NULL. A device
  *    must outlive its norms; models and data are independent of devices.
  *  - Thread-safe, no global set-up: calls on one device are serialised, calls on different devices run concurrently,
- *    data and models are immutable. A fathom_norm is used by one thread at a time.
+ *    data and models are immutable. A fathom_norm_state is used by one thread at a time.
  *  - Structures begin with their `size` (ABI compatibility): options are filled by an `_init` function, results are
  *    passed as `{.size = sizeof result}`.
  *  - After fork() a child computes on the CPU only, with one thread if its parent had computed; OpenCL is refused.

@@ -10,8 +10,10 @@
 extern "C" {
 #endif
 
-/** A normalisation layer with the state that backward needs. */
+/** A normalisation layer. */
 typedef struct fathom_norm fathom_norm;
+/** What one forward in training stores for its backward. */
+typedef struct fathom_norm_state fathom_norm_state;
 /** Options of fathom_norm_make. */
 typedef struct fathom_norm_options {
     size_t size;     /**< Set by fathom_norm_options_init. */
@@ -20,6 +22,7 @@ typedef struct fathom_norm_options {
     int64_t groups;  /**< G of group norm; 10. */
     double lambda;   /**< Of group norm; 0.01. */
     double momentum; /**< Of running estimates: new = (1 - momentum) old + momentum now; 0.3. */
+    double eps;      /**< Added to variances; NaN: 1e-5, of pair norm 1e-6. */
 } fathom_norm_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_norm_options_init(fathom_norm_options *options, size_t size);
@@ -46,18 +49,23 @@ typedef struct fathom_norm_gradients {
 /** Creates a layer on a device, which must outlive it. */
 FATHOM_API fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device,
                                           const fathom_norm_options *options);
-/** Frees a layer. */
+/** Frees a layer, after its states. */
 FATHOM_API void fathom_norm_free(fathom_norm *norm);
-/** y = norm(x), both [rows x d], not overlapping. Statistics: of x if `training`, and stored for backward; else the
- * running estimates. `weights` NULL: pair norm. */
+/** Creates a state of a layer. A network that calls a layer several times before its backward keeps one for each call.
+ */
+FATHOM_API fathom_status fathom_norm_state_make(fathom_norm_state **state, fathom_norm *norm);
+/** Frees a state. */
+FATHOM_API void fathom_norm_state_free(fathom_norm_state *state);
+/** y = norm(x), both [rows x d], not overlapping. With `state`: training, by the statistics of x, stored in it in place
+ * of what it held; NULL: evaluation, by the running estimates. `weights` NULL: pair norm. */
 FATHOM_API fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, int64_t rows,
-                                             const fathom_norm_weights *weights, int training);
+                                             const fathom_norm_weights *weights, fathom_norm_state *state);
 /** gx = dL/dx and, unless NULL, the parameter gradients, from gy = dL/dy; all overwritten. x, weight and lin_weight
- * must have the values of the last forward in training, else FATHOM_USAGE. Evaluation in between and repeated backward
- * are allowed. */
+ * must have the values of the forward that filled `state`, else FATHOM_USAGE: arrays of up to 16,384 floats are
+ * compared as a whole, longer ones in 16,384 floats spread over them. May be repeated. */
 FATHOM_API fathom_status fathom_norm_backward(fathom_norm *norm, float *gx, const fathom_norm_gradients *gradients,
                                               const float *gy, const float *x, int64_t rows,
-                                              const fathom_norm_weights *weights);
+                                              const fathom_norm_weights *weights, fathom_norm_state *state);
 
 #ifdef __cplusplus
 }

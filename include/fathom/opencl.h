@@ -60,13 +60,14 @@ typedef struct fathom_opencl_norm_gradients {
  * wait for the queue. */
 FATHOM_API fathom_status fathom_norm_forward_opencl(fathom_norm *norm, fathom_opencl_array y, fathom_opencl_array x,
                                                     int64_t rows, const fathom_opencl_norm_weights *weights,
-                                                    int training);
-/** fathom_norm_backward on buffers. x, weight and lin_weight must be the arrays of the last forward in training (buffer
- * and offset are compared) and still have their values. */
+                                                    fathom_norm_state *state);
+/** fathom_norm_backward on buffers. x, weight and lin_weight must be the arrays of the forward that filled `state`
+ * (buffer and offset are compared) and still have their values. */
 FATHOM_API fathom_status fathom_norm_backward_opencl(fathom_norm *norm, fathom_opencl_array gx,
                                                      const fathom_opencl_norm_gradients *gradients,
                                                      fathom_opencl_array gy, fathom_opencl_array x, int64_t rows,
-                                                     const fathom_opencl_norm_weights *weights);
+                                                     const fathom_opencl_norm_weights *weights,
+                                                     fathom_norm_state *state);
 
 #ifdef __cplusplus
 }
