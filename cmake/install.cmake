@@ -43,8 +43,8 @@ install(FILES ${PROJECT_BINARY_DIR}/fathomConfig.cmake ${PROJECT_BINARY_DIR}/fat
     DESTINATION ${FATHOM_CMAKE_DIR} COMPONENT development)
 install(EXPORT fathomTargets NAMESPACE fathom:: DESTINATION ${FATHOM_CMAKE_DIR} COMPONENT development)
 
-# The folders that backend/module.c searches for the module: relative to the command, then the absolute path (for programs
+# The folders that core/module.c searches for modules: relative to the command, then the absolute path (for programs
 # with libfathom.a, which may be anywhere).
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/host/backend/module.c APPEND PROPERTY COMPILE_DEFINITIONS
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/host/core/module.c APPEND PROPERTY COMPILE_DEFINITIONS
     MODULE_FROM_COMMAND="../${CMAKE_INSTALL_LIBDIR}/fathom" MODULE_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/fathom"
     MODULE_PACKAGED="/usr/${CMAKE_INSTALL_LIBDIR}/fathom")

@@ -1,6 +1,6 @@
 /* self_path.h - the folder of the program or library that contains libfathom's code; see self_path.c. */
-#ifndef BACKEND_SELF_PATH_H
-#define BACKEND_SELF_PATH_H
+#ifndef CORE_SELF_PATH_H
+#define CORE_SELF_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * by now
  * (" (deleted)" follows its name, which is cut off here). */
 #define _GNU_SOURCE
-#include "backend/self_path.h"
+#include "core/self_path.h"
 
 #include <dlfcn.h>
 #include <limits.h>
