@@ -17,10 +17,10 @@ typedef struct mat_args {
     u32 off, ld, aligned;
 } mat_args;
 
-/* relu, then dropout of element e: its random bits below `threshold` give 0, else x * scale. */
+/* relu, then dropout of element e: the random bits of e + first below `threshold` give 0, else x * scale. */
 typedef struct act_args {
     philox_u32 relu, drop; /* 0 or 1 */
-    philox_u32 threshold;
+    philox_u32 threshold, first_low, first_high;
     philox_u32 key0, key1, stream, epoch, layer;
     float scale;
 } act_args;
@@ -175,7 +175,7 @@ typedef struct batch_apply_args {
 
 typedef struct batch_backward_args {
     mat_args gx, ggamma, gbeta, go, x, mean, var, gamma, db, q;
-    u32 n, d;
+    u32 has_gradients, n, d, over;
     float eps;
 } batch_backward_args;
 
@@ -188,7 +188,7 @@ typedef struct pair_apply_args {
 
 typedef struct pair_backward_args {
     mat_args gx, go, x, mean, var, db, q;
-    u32 n, d;
+    u32 n, d, over;
     float eps;
 } pair_backward_args;
 
@@ -313,7 +313,7 @@ typedef struct group_sums_combine_args {
 typedef struct group_rows_args {
     mat_args gh, gz, part, go, h, s, mean, var, gamma, u, db, q;
     act_output y;
-    u32 has_gu, n, d, groups, chunk, tile_rows, block_rows;
+    u32 has_gu, n, d, over, groups, chunk, tile_rows, block_rows;
     u32 coef_shift; /* 1 << coef_shift items stage the coefficients of a group: a division would cost registers */
     float eps, lambda;
 } group_rows_args;

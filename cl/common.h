@@ -28,13 +28,14 @@ HELPER void drop_bits(bits4 *out, act_args a, ulong block) {
 
 HELPER uint bits_at(bits4 b, uint w) { return (uint)((w & 2 ? b.high : b.low) >> (w & 1) * 32); }
 
-/* act(x) of elements i .. i + 3: relu, then dropout; NaN stays NaN. They span one block of the mask when i is a
+/* act(x) of elements i .. i + 3: relu, then dropout; NaN stays NaN. They span one block of the mask when i + first is a
  * multiple of 4, which holds for every matrix whose number of columns is. */
 HELPER float4 act4(float4 x, ulong i, act_args a) {
     if (a.relu)
         x = select(x, (float4)(0.0f), x < 0.0f);
     if (!a.drop)
         return x;
+    i += (ulong)a.first_high << 32 | a.first_low;
     uint s = (uint)i & 3;
     bits4 here, then;
     drop_bits(&here, a, i >> 2);

@@ -18,8 +18,8 @@ __kernel void batch_apply(__global float *y, __global const float *x, __global c
     store_row4(act4(v, (ulong)r * d + j, a.act), y + a.y.off + r * a.y.ld, j, d, a.y.aligned);
 }
 
-/* Computes: gx = gamma r (go - db / n - (x - mean) r^2 q / n); the work-items of row 0 also add ggamma += r q,
- * gbeta += db.
+/* Computes: gx = gamma r (go - db / n - (x - mean) r^2 q / n) with n = over; the work-items of row 0 also add
+ * ggamma += r q, gbeta += db.
  * Shapes: gx, go, x n x d, the others 1 x d; gx may be go.
  * Launch: one work-item per row and VEC columns. */
 __kernel void batch_backward(__global float *gx, __global float *ggamma, __global float *gbeta,
@@ -29,7 +29,7 @@ __kernel void batch_backward(__global float *gx, __global float *ggamma, __globa
     uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
     if (r >= a.n)
         return;
-    float inv_n = reciprocal(a.n);
+    float inv_n = reciprocal(a.over);
     float4 s = inv_std(load_row4(var + a.var.off, j, d, a.var.aligned), a.eps);
     float4 sum_b = load_row4(db + a.db.off, j, d, a.db.aligned), sum_q = load_row4(q + a.q.off, j, d, a.q.aligned);
     float4 diff =
@@ -38,7 +38,7 @@ __kernel void batch_backward(__global float *gx, __global float *ggamma, __globa
         load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
     store_row4(load_row4(gamma + a.gamma.off, j, d, a.gamma.aligned) * s * g, gx + a.gx.off + r * a.gx.ld, j, d,
                a.gx.aligned);
-    if (r == 0) {
+    if (r == 0 && a.has_gradients) {
         store4(load4(ggamma + a.ggamma.off, j, d) + s * sum_q, ggamma + a.ggamma.off, j, d);
         store4(load4(gbeta + a.gbeta.off, j, d) + sum_b, gbeta + a.gbeta.off, j, d);
     }
@@ -83,8 +83,8 @@ __kernel void pair_apply(__global float *y, __global const float *x, __global co
     store_row4(act4(diff * s, (ulong)r * d + j, a.act), y + a.y.off + r * a.y.ld, j, d, a.y.aligned);
 }
 
-/* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), s as pair_apply. For large x s^3 underflows: s = m
- * unit with unit a power of two, and x - mean is multiplied by one unit, which is exact.
+/* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), n = over, s as pair_apply. For large x s^3
+ * underflows: s = m unit with unit a power of two, and x - mean is multiplied by one unit, which is exact.
  * Shapes: gx, go, x n x d, mean, var, db and q 1 x d; gx may be go.
  * Launch: one work-item per row and VEC columns.
  * Memory: local: 2 PAIR_PARTS floats. */
@@ -92,7 +92,7 @@ __kernel void pair_backward(__global float *gx, __global const float *go, __glob
                             __global const float *mean, __global const float *var, __global const float *db,
                             __global const float *q, __local float4 *tmp, pair_backward_args a) {
     uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
-    float s = pair_scale(tmp, var + a.var.off, d, a.eps), inv_n = reciprocal(a.n);
+    float s = pair_scale(tmp, var + a.var.off, d, a.eps), inv_n = reciprocal(a.over);
     float sum_q = sum_columns(tmp + PAIR_PARTS / 4, q + a.q.off, d, 1.0f, 0);
     if (r >= a.n)
         return;

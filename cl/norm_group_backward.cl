@@ -133,13 +133,13 @@ HELPER void stage_coefs(const group_tile *t, __global const float *mean, __globa
                         __global const float *gamma, __global const float *db, __global const float *q,
                         const group_rows_args *a, uint col, uint vecs) {
     for (uint c = (uint)get_local_id(0); c < vecs; c += (uint)get_local_size(0))
-        t->work[c] = load_at(db, &a->db, 0, col + VEC * c, a->d) * reciprocal(a->n);
+        t->work[c] = load_at(db, &a->db, 0, col + VEC * c, a->d) * reciprocal(a->over);
     for (uint i = (uint)get_local_id(0); i < t->count << a->coef_shift; i += (uint)get_local_size(0)) {
         uint k = i >> a->coef_shift, c = i & ((1 << a->coef_shift) - 1), g = t->g0 + k, j = col + VEC * c;
         if (j >= a->d)
             continue;
         float4 variance = load_at(var, &a->var, g, j, a->d), spread = variance + a->eps;
-        float n = (float)a->n;
+        float n = (float)a->over;
         float4 std = select((float4)(NAN), sqrt(spread), variance < (float4)(VARIANCE_LIMIT));
         __local float4 *to = t->work + (3 * k + 1) * (GROUP_COLS / VEC) + c;
         to[0] = load_at(gamma, &a->gamma, g, j, a->d) / std;

@@ -209,7 +209,7 @@ static void batch_norm_backward(void) {
     batch_loss();
     ref_activate_backward(go, gy, y, &act, N, D);
     ref_norm_sums(db, q, go, x, mean, N, D);
-    ref_batch_backward(gx, ggamma, gbeta, go, x, mean, var, gamma_, db, q, EPS, N, D);
+    ref_batch_backward(gx, ggamma, gbeta, go, x, mean, var, gamma_, db, q, EPS, N, N, D);
     agrees("gx", gx, x, N * D, batch_loss);
     agrees("ggamma", ggamma, gamma_, D, batch_loss);
     agrees("gbeta", gbeta, beta, D, batch_loss);
@@ -226,7 +226,7 @@ static void pair_norm_backward(void) {
     pair_loss();
     ref_activate_backward(go, gy, y, &act, N, D);
     ref_norm_sums(db, q, go, x, mean, N, D);
-    ref_pair_backward(gx, go, x, mean, var, db, q, EPS, N, D);
+    ref_pair_backward(gx, go, x, mean, var, db, q, EPS, N, N, D);
     agrees("gx", gx, x, N * D, pair_loss);
 }
 
@@ -250,7 +250,7 @@ static void group_norm_backward(void) {
         group_loss();
         ref_activate_backward(go, gy, y, &act, N, D);
         ref_group_backward_sums(db, q, ggamma, gbeta, go, x, assigned, mean, var, EPS, LAMBDA, N, D, groups);
-        ref_group_backward_rows(gx, gz, gc, gu, go, x, assigned, mean, var, gamma_, u, db, q, EPS, LAMBDA, N, D,
+        ref_group_backward_rows(gx, gz, gc, gu, go, x, assigned, mean, var, gamma_, u, db, q, EPS, LAMBDA, N, N, D,
                                 groups);
         agrees("gh", gx, x, N * D, group_loss);
         agrees("ggamma", ggamma, gamma_, groups * D, group_loss);

@@ -9,7 +9,7 @@
 
 #include "backend/backend.h"
 
-#define BE_DRIVER_VERSION 8 /* raised with every change of this file or of backend.h */
+#define BE_DRIVER_VERSION 9 /* raised with every change of this file or of backend.h */
 
 /* `handle` belongs to the back end: the memory itself, or a cl_mem. */
 struct be_buf {

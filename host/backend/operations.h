@@ -221,18 +221,22 @@ typedef struct be_norm_sums_args {
 } be_norm_sums_args;
 
 /* With db, q of norm_sums and r as above:
- *   ggamma += r q, gbeta += db
- *   gx = gamma r (go - db/n - (x - mean) r^2 q / n).   gx may be go. */
+ *   ggamma += r q, gbeta += db                        [optional, both or none]
+ *   gx = gamma r (go - db/n - (x - mean) r^2 q / n).   gx may be go.
+ * n is the number of rows of the statistics, db and q: `over`, which is 0 for those of x, more where x is a part. */
+static inline int64_t be_over(int64_t over, be_mat x) { return over > 0 ? over : x.rows; }
 typedef struct be_batch_backward_args {
     be_mat gx, ggamma, gbeta;
     be_mat go, x, mean, var, gamma, db, q;
+    int64_t over;
     float eps;
 } be_batch_backward_args;
 
-/* gx = s (go - db/n) - s^3 (sum_j q_j / n) (x - mean).   gx may be go. */
+/* gx = s (go - db/n) - s^3 (sum_j q_j / n) (x - mean), n as above.   gx may be go. */
 typedef struct be_pair_backward_args {
     be_mat gx;
     be_mat go, x, mean, var, db, q;
+    int64_t over;
     float eps;
 } be_pair_backward_args;
 
@@ -281,10 +285,11 @@ typedef struct be_group_backward_sums_args {
  *   gh_vj  = go_vj + sum_g S_vg dt_vgj + sum_g gz_vg u_gj
  *   gc_g  += sum_v gz_vg [optional]
  *   gu_gj += sum_v gz_vg H_vj [optional]
- * gz n x G, gu G x d; gh may be go; y as above. */
+ * gz n x G, gu G x d; gh may be go; y as above; 1/n and 2/n with n as in batch_backward. */
 typedef struct be_group_backward_rows_args {
     be_mat gh, gz, gc, gu;
     be_mat go, y, h, s, mean, var, gamma, u, db, q;
+    int64_t over;
     float scale, eps, lambda;
 } be_group_backward_rows_args;
 

@@ -135,6 +135,7 @@ void validate_output_ints(validation *ctx, const char *field, be_ints v) {
 void validate_drop(validation *ctx, const be_drop *drop, int64_t rows, int64_t cols) {
     int64_t elements;
     validate(ctx, drop->rate >= 0.0f && drop->rate < 1.0f, "the dropout rate must be at least 0 and below 1");
-    bool counts = !__builtin_mul_overflow(rows, cols, &elements) && elements <= INT64_C(4) * UINT32_MAX;
+    bool counts = drop->first >= 0 && !__builtin_mul_overflow(rows, cols, &elements) &&
+                  !__builtin_add_overflow(elements, drop->first, &elements) && elements <= INT64_C(4) * UINT32_MAX;
     validate(ctx, drop->rate == 0.0f || counts, "too many elements for one dropout mask");
 }

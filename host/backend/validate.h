@@ -46,7 +46,7 @@ void validate_csr(validation *ctx, const char *field, const be_csr *a);
 void validate_output(validation *ctx, const char *field, be_mat m, const char *may_be);
 void validate_output_ints(validation *ctx, const char *field, be_ints v);
 
-/* The rate is in [0, 1), and the counter covers rows x cols elements (see be_drop). */
+/* The rate is in [0, 1), and the counter covers rows x cols elements from drop->first on (see be_drop). */
 void validate_drop(validation *ctx, const be_drop *drop, int64_t rows, int64_t cols);
 
 #endif

@@ -62,6 +62,11 @@ fathom_status be_validate_norm_sums(const be_device *dev, const be_norm_sums_arg
     END;
 }
 
+/* `over` of a backward operation on rows of x. */
+static void over(validation *ctx, int64_t rows, be_mat x) {
+    validate(ctx, rows == 0 || (rows >= x.rows && rows <= INT32_MAX), "`over` must be 0 or at least the rows of x");
+}
+
 fathom_status be_validate_batch_backward(const be_device *dev, const be_batch_backward_args *a) {
     BEGIN("batch_backward");
     validate_mat(&ctx, "x", a->x, 0, 0);
@@ -70,10 +75,15 @@ fathom_status be_validate_batch_backward(const be_device *dev, const be_batch_ba
     const struct {
         const char *name;
         be_mat m;
-    } vectors[] = {{"ggamma", a->ggamma}, {"gbeta", a->gbeta}, {"mean", a->mean}, {"var", a->var},
-                   {"gamma", a->gamma},   {"db", a->db},       {"q", a->q}};
+    } vectors[] = {
+        {"mean", a->mean}, {"var", a->var}, {"gamma", a->gamma}, {"db", a->db}, {"q", a->q},
+    };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         validate_vec(&ctx, vectors[i].name, vectors[i].m, a->x.cols);
+    validate(&ctx, !a->ggamma.buf == !a->gbeta.buf, "ggamma and gbeta are given together");
+    validate_mat_optional(&ctx, "ggamma", a->ggamma, 1, a->x.cols);
+    validate_mat_optional(&ctx, "gbeta", a->gbeta, 1, a->x.cols);
+    over(&ctx, a->over, a->x);
     validate_output(&ctx, "gx", a->gx, "go");
     validate_output(&ctx, "ggamma", a->ggamma, NULL);
     validate_output(&ctx, "gbeta", a->gbeta, NULL);
@@ -89,6 +99,7 @@ fathom_status be_validate_pair_backward(const be_device *dev, const be_pair_back
     validate_vec(&ctx, "var", a->var, a->x.cols);
     validate_vec(&ctx, "db", a->db, a->x.cols);
     validate_vec(&ctx, "q", a->q, a->x.cols);
+    over(&ctx, a->over, a->x);
     validate_output(&ctx, "gx", a->gx, "go");
     END;
 }
@@ -180,6 +191,7 @@ fathom_status be_validate_group_backward_rows(const be_device *dev, const be_gro
     validate_packed(&ctx, "u", a->u, g, d);
     validate_vec(&ctx, "db", a->db, d);
     validate_packed(&ctx, "q", a->q, g, d);
+    over(&ctx, a->over, a->h);
     validate_output(&ctx, "gh", a->gh, "go");
     validate_output(&ctx, "gz", a->gz, NULL);
     validate_output(&ctx, "gc", a->gc, NULL);

@@ -53,11 +53,13 @@ typedef struct be_csr {
 /* Dropout by counter: element i is kept when the (i mod 4)-th number of
  * philox4x32_10(key = seed, counter = {i / 4, layer, epoch, stream}) is not
  * below `threshold` = rate * 2^32, and is then multiplied by `scale` =
- * 1 / (1 - rate). Rate 0 keeps everything. The mask itself is not stored: an operation draws it from the counter, or
- * reads it off its stored output (0 where dropped). */
+ * 1 / (1 - rate). Rate 0 keeps everything. `first` is added to the number of every element: a matrix that is a part of
+ * a larger one gets its part of the larger one's mask. The mask itself is not stored: an operation draws it from the
+ * counter, or reads it off its stored output (0 where dropped). */
 typedef struct be_drop {
     float rate, scale;
     uint32_t threshold, key[2], stream, epoch, layer;
+    int64_t first;
 } be_drop;
 
 /* rate in [0, 1); see core/random.h for the streams. */

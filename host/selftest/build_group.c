@@ -216,7 +216,8 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
     if (c->flags & CASE_ALIAS)
         alias(gh, b.go);
     ref_group_backward_rows(gh->want, gz->want, wanted(gc), wanted(gu), b.go_norm, b.h->v, b.s->v, b.mean->v, b.var->v,
-                            gamma->v, u->v, db->v, q->v, (double)EPS, (double)c->a, c->n, c->d, c->k);
+                            gamma->v, u->v, db->v, q->v, (double)EPS, (double)c->a, c->rows ? c->rows : c->n, c->n,
+                            c->d, c->k);
     mem_free(b.go_norm);
     TRY(job_upload(job));
     job->args.group_backward_rows = (be_group_backward_rows_args){.gh = mat(gh),
@@ -233,6 +234,7 @@ fathom_status build_group_backward_rows(case_job *job, const op_case *c) {
                                                                   .u = mat(u),
                                                                   .db = mat(db),
                                                                   .q = mat(q),
+                                                                  .over = c->rows,
                                                                   .scale = RELU_SCALE,
                                                                   .eps = EPS,
                                                                   .lambda = c->a};

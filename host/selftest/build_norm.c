@@ -115,7 +115,9 @@ fathom_status build_norm_sums(case_job *job, const op_case *c) {
 }
 
 fathom_status build_batch_backward(case_job *job, const op_case *c) {
-    tensor *gx = out(job, "gx", c->n, c->d), *ggamma = acc(job, "ggamma", 1, c->d), *gbeta = acc(job, "gbeta", 1, c->d);
+    bool bare = c->flags & CASE_BARE;
+    tensor *gx = out(job, "gx", c->n, c->d), *ggamma = bare ? NULL : acc(job, "ggamma", 1, c->d);
+    tensor *gbeta = bare ? NULL : acc(job, "gbeta", 1, c->d);
     tensor *go = in(job, "go", c->n, c->d), *x = in(job, "x", c->n, c->d);
     tensor *mean = in(job, "mean", 1, c->d), *var = in(job, "var", 1, c->d), *gamma = in(job, "gamma", 1, c->d);
     tensor *db = in(job, "db", 1, c->d), *q = in(job, "q", 1, c->d);
@@ -123,8 +125,8 @@ fathom_status build_batch_backward(case_job *job, const op_case *c) {
     backward_inputs(x, mean, var, db, q, go, c);
     if (c->flags & CASE_ALIAS)
         alias(gx, go);
-    ref_batch_backward(gx->want, ggamma->want, gbeta->want, go->v, x->v, mean->v, var->v, gamma->v, db->v, q->v,
-                       (double)EPS, c->n, c->d);
+    ref_batch_backward(gx->want, wanted(ggamma), wanted(gbeta), go->v, x->v, mean->v, var->v, gamma->v, db->v, q->v,
+                       (double)EPS, c->rows ? c->rows : c->n, c->n, c->d);
     TRY(job_upload(job));
     job->args.batch_backward = (be_batch_backward_args){.gx = mat(gx),
                                                         .ggamma = mat(ggamma),
@@ -136,6 +138,7 @@ fathom_status build_batch_backward(case_job *job, const op_case *c) {
                                                         .gamma = mat(gamma),
                                                         .db = mat(db),
                                                         .q = mat(q),
+                                                        .over = c->rows,
                                                         .eps = EPS};
     return FATHOM_OK;
 }
@@ -148,7 +151,8 @@ fathom_status build_pair_backward(case_job *job, const op_case *c) {
     backward_inputs(x, mean, var, db, q, go, c);
     if (c->flags & CASE_ALIAS)
         alias(gx, go);
-    ref_pair_backward(gx->want, go->v, x->v, mean->v, var->v, db->v, q->v, (double)PAIR_EPS, c->n, c->d);
+    ref_pair_backward(gx->want, go->v, x->v, mean->v, var->v, db->v, q->v, (double)PAIR_EPS, c->rows ? c->rows : c->n,
+                      c->n, c->d);
     TRY(job_upload(job));
     job->args.pair_backward = (be_pair_backward_args){.gx = mat(gx),
                                                       .go = mat(go),
@@ -157,6 +161,7 @@ fathom_status build_pair_backward(case_job *job, const op_case *c) {
                                                       .var = mat(var),
                                                       .db = mat(db),
                                                       .q = mat(q),
+                                                      .over = c->rows,
                                                       .eps = PAIR_EPS};
     return FATHOM_OK;
 }

@@ -104,7 +104,11 @@ void random_ints(tensor *t, int lo, int hi) {
         t->i[i] = lo + (int)random_below(&source, (uint32_t)(hi - lo));
 }
 
-be_drop case_drop(const op_case *c) { return be_drop_make(c->rate, 0x9e3779b97f4a7c15u, RANDOM_DROPOUT, 7, 3); }
+be_drop case_drop(const op_case *c) {
+    be_drop drop = be_drop_make(c->rate, 0x9e3779b97f4a7c15u, RANDOM_DROPOUT, 7, 3);
+    drop.first = c->first;
+    return drop;
+}
 be_act case_act(const op_case *c) { return (be_act){.relu = c->relu, .drop = case_drop(c)}; }
 
 /* ---- layout ---- */

@@ -59,9 +59,9 @@ void ref_pair_apply(double *y, const double *x, const double *mean, const double
 void ref_norm_sums(double *db, double *q, const double *go, const double *x, const double *mean, int64_t n, int64_t d);
 void ref_batch_backward(double *gx, double *ggamma, double *gbeta, const double *go, const double *x,
                         const double *mean, const double *var, const double *gamma, const double *db, const double *q,
-                        double eps, int64_t n, int64_t d);
+                        double eps, int64_t over, int64_t n, int64_t d);
 void ref_pair_backward(double *gx, const double *go, const double *x, const double *mean, const double *var,
-                       const double *db, const double *q, double eps, int64_t n, int64_t d);
+                       const double *db, const double *q, double eps, int64_t over, int64_t n, int64_t d);
 
 /* group normalisation */
 void ref_group_assign(double *s, const double *h, const double *u, const double *c, int64_t n, int64_t d,
@@ -76,8 +76,8 @@ void ref_group_backward_sums(double *db, double *q, double *ggamma, double *gbet
                              int64_t n, int64_t d, int64_t groups);
 void ref_group_backward_rows(double *gh, double *gz, double *gc, double *gu, const double *go, const double *h,
                              const double *s, const double *mean, const double *var, const double *gamma,
-                             const double *u, const double *db, const double *q, double eps, double lambda, int64_t n,
-                             int64_t d, int64_t groups);
+                             const double *u, const double *db, const double *q, double eps, double lambda,
+                             int64_t over, int64_t n, int64_t d, int64_t groups);
 
 /* loss, accuracy, optimiser */
 void ref_softmax_xent(double *loss, double *gz, const double *z, const int32_t *labels, const int32_t *sets, int set,

@@ -80,8 +80,8 @@ void ref_group_backward_sums(double *db, double *q, double *ggamma, double *gbet
 
 void ref_group_backward_rows(double *gh, double *gz, double *gc, double *gu, const double *go, const double *h,
                              const double *s, const double *mean, const double *var, const double *gamma,
-                             const double *u, const double *db, const double *q, double eps, double lambda, int64_t n,
-                             int64_t d, int64_t groups) {
+                             const double *u, const double *db, const double *q, double eps, double lambda,
+                             int64_t over, int64_t n, int64_t d, int64_t groups) {
     for (int64_t v = 0; v < n; v++) {
         double weighted = 0; /* sum_k dS_vk S_vk */
         for (int64_t j = 0; j < d; j++)
@@ -92,8 +92,8 @@ void ref_group_backward_rows(double *gh, double *gz, double *gc, double *gu, con
                 int64_t at = g * d + j;
                 double r = 1 / sqrt(var[at] + eps), t = s[v * groups + g] * h[v * d + j];
                 double big_a = gamma[at] * r, big_d = -0.5 * r * r * r * gamma[at] * q[at];
-                double dt = lambda * big_a * go[v * d + j] + 2 / (double)n * (t - mean[at]) * big_d -
-                            1 / (double)n * big_a * db[j];
+                double dt = lambda * big_a * go[v * d + j] + 2 / (double)over * (t - mean[at]) * big_d -
+                            1 / (double)over * big_a * db[j];
                 ds += h[v * d + j] * dt;
                 gh[v * d + j] += s[v * groups + g] * dt;
             }

@@ -59,24 +59,27 @@ void ref_norm_sums(double *db, double *q, const double *go, const double *x, con
 
 void ref_batch_backward(double *gx, double *ggamma, double *gbeta, const double *go, const double *x,
                         const double *mean, const double *var, const double *gamma, const double *db, const double *q,
-                        double eps, int64_t n, int64_t d) {
+                        double eps, int64_t over, int64_t n, int64_t d) {
     for (int64_t j = 0; j < d; j++) {
         double r = 1 / sqrt(var[j] + eps);
-        ggamma[j] += r * q[j];
-        gbeta[j] += db[j];
+        if (ggamma) {
+            ggamma[j] += r * q[j];
+            gbeta[j] += db[j];
+        }
         for (int64_t v = 0; v < n; v++)
-            gx[v * d + j] = gamma[j] * r *
-                            (go[v * d + j] - db[j] / (double)n - (x[v * d + j] - mean[j]) * r * r * q[j] / (double)n);
+            gx[v * d + j] =
+                gamma[j] * r *
+                (go[v * d + j] - db[j] / (double)over - (x[v * d + j] - mean[j]) * r * r * q[j] / (double)over);
     }
 }
 
 void ref_pair_backward(double *gx, const double *go, const double *x, const double *mean, const double *var,
-                       const double *db, const double *q, double eps, int64_t n, int64_t d) {
+                       const double *db, const double *q, double eps, int64_t over, int64_t n, int64_t d) {
     double s = pair_scale(var, eps, d), total = 0;
     for (int64_t j = 0; j < d; j++)
         total += q[j];
     for (int64_t v = 0; v < n; v++)
         for (int64_t j = 0; j < d; j++)
-            gx[v * d + j] =
-                s * (go[v * d + j] - db[j] / (double)n) - s * s * s * (total / (double)n) * (x[v * d + j] - mean[j]);
+            gx[v * d + j] = s * (go[v * d + j] - db[j] / (double)over) -
+                            s * s * s * (total / (double)over) * (x[v * d + j] - mean[j]);
 }

@@ -9,6 +9,7 @@ double ref_drop_factor(const be_drop *drop, int64_t i) {
     if (rate <= 0)
         return 1;
     philox_block r;
+    i += drop->first;
     philox_into(&r, (uint32_t)(i / 4), drop->layer, drop->epoch, drop->stream, drop->key[0], drop->key[1]);
     return (double)r.v[i % 4] < floor(rate * 4294967296.0) ? 0 : 1 / (1 - rate);
 }

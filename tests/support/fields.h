@@ -63,7 +63,7 @@ static const field fields[] = {
     IN(batch_apply, beta),
     OUT(pair_apply, y, "x"), IN(pair_apply, x), IN(pair_apply, mean), IN(pair_apply, var),
     OUT(norm_sums, db, ""), OUT(norm_sums, q, ""), IN(norm_sums, go), IN(norm_sums, x), IN(norm_sums, mean),
-    OUT(batch_backward, gx, "go"), OUT(batch_backward, ggamma, ""), OUT(batch_backward, gbeta, ""),
+    OUT(batch_backward, gx, "go"), OUT_OPTIONAL(batch_backward, ggamma, ""), OUT_OPTIONAL(batch_backward, gbeta, ""),
     IN(batch_backward, go), IN(batch_backward, x), IN(batch_backward, mean), IN(batch_backward, var),
     IN(batch_backward, gamma), IN(batch_backward, db), IN(batch_backward, q),
     OUT(pair_backward, gx, "go"), IN(pair_backward, go), IN(pair_backward, x), IN(pair_backward, mean),

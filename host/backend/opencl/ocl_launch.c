@@ -7,6 +7,8 @@ act_args ocl_act_args(be_act act) {
     return (act_args){.relu = act.relu,
                       .drop = act.drop.rate > 0.0f,
                       .threshold = act.drop.threshold,
+                      .first_low = (u32)act.drop.first,
+                      .first_high = (u32)((uint64_t)act.drop.first >> 32),
                       .key0 = act.drop.key[0],
                       .key1 = act.drop.key[1],
                       .stream = act.drop.stream,

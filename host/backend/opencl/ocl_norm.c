@@ -49,7 +49,8 @@ fathom_status ocl_batch_backward(ocl_device *dev, const be_batch_backward_args *
                    ARGS(batch_backward_args, .gx = ocl_mat(a->gx), .ggamma = ocl_mat(a->ggamma),
                         .gbeta = ocl_mat(a->gbeta), .go = ocl_mat(a->go), .x = ocl_mat(a->x), .mean = ocl_mat(a->mean),
                         .var = ocl_mat(a->var), .gamma = ocl_mat(a->gamma), .db = ocl_mat(a->db), .q = ocl_mat(a->q),
-                        .n = (u32)a->x.rows, .d = (u32)a->x.cols, .eps = a->eps));
+                        .has_gradients = a->ggamma.buf != NULL, .n = (u32)a->x.rows, .d = (u32)a->x.cols,
+                        .over = (u32)be_over(a->over, a->x), .eps = a->eps));
 }
 
 /* y = act((x - mean) s), s = (eps + sum_j var_j)^-1/2. */
@@ -67,5 +68,5 @@ fathom_status ocl_pair_backward(ocl_device *dev, const be_pair_backward_args *a)
                    BUF(a->db), BUF(a->q), ocl_local(2 * PAIR_PARTS * sizeof(cl_float)),
                    ARGS(pair_backward_args, .gx = ocl_mat(a->gx), .go = ocl_mat(a->go), .x = ocl_mat(a->x),
                         .mean = ocl_mat(a->mean), .var = ocl_mat(a->var), .db = ocl_mat(a->db), .q = ocl_mat(a->q),
-                        .n = (u32)a->x.rows, .d = (u32)a->x.cols, .eps = a->eps));
+                        .n = (u32)a->x.rows, .d = (u32)a->x.cols, .over = (u32)be_over(a->over, a->x), .eps = a->eps));
 }

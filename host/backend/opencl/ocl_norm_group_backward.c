@@ -112,8 +112,8 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
                      .h = ocl_mat(a->h), .s = ocl_mat(a->s), .mean = ocl_mat(a->mean), .var = ocl_mat(a->var),
                      .gamma = ocl_mat(a->gamma), .u = ocl_mat(a->u), .db = ocl_mat(a->db), .q = ocl_mat(a->q),
                      .y = act_output_of(a->y, a->scale), .has_gu = a->gu.buf != NULL, .n = (u32)n, .d = (u32)d,
-                     .groups = (u32)groups, .chunk = (u32)t.chunk, .tile_rows = (u32)t.tile_rows,
-                     .block_rows = (u32)t.blocks.rows, .coef_shift = d > GROUP_COLS / 2 ? 3 : 2, .eps = a->eps,
-                     .lambda = a->lambda)));
+                     .over = (u32)be_over(a->over, a->h), .groups = (u32)groups, .chunk = (u32)t.chunk,
+                     .tile_rows = (u32)t.tile_rows, .block_rows = (u32)t.blocks.rows,
+                     .coef_shift = d > GROUP_COLS / 2 ? 3 : 2, .eps = a->eps, .lambda = a->lambda)));
     return combine_rows(dev, a, t.blocks.count);
 }

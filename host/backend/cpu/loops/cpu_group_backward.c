@@ -129,7 +129,7 @@ INLINE float rows_unit(const float *var, int64_t count) {
 }
 
 static rows_work rows_prepare(const thread_ctx *ctx, const be_group_backward_rows_args *a, char *scratch) {
-    int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
+    int64_t n = be_over(a->over, a->h), d = a->h.cols, groups = a->s.cols;
     rows_work w = {0};
     w.later_h = hint_or(ctx->hint[CPU_HINT_H], rows_ahead(a->h, VW));
     w.later_y = hint_or(ctx->hint[CPU_HINT_Y], rows_ahead(a->y, VW));

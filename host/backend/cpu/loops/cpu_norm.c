@@ -120,7 +120,7 @@ CPU_OP(norm_sums) {
 
 CPU_SCRATCH(batch_backward) { return (size_t)threads * floats_bytes(3 * a->x.cols); }
 CPU_OP(batch_backward) {
-    int64_t n = a->x.rows, d = a->x.cols;
+    int64_t n = be_over(a->over, a->x), d = a->x.cols;
     const float *mean = data(a->mean), *var = data(a->var), *gamma = data(a->gamma), *db = data(a->db), *q = data(a->q);
     float *scale = thread_floats(ctx, 3 * d), *shift = scale + d, *pull = shift + d;
     for (int64_t j = 0; j < d; j++) {
@@ -129,14 +129,14 @@ CPU_OP(batch_backward) {
         shift[j] = db[j] / (float)n;
         pull[j] = r * r * q[j] / (float)n;
     }
-    range rows = row_partition(ctx, n);
+    range rows = row_partition(ctx, a->x.rows);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v), *go = row(a->go, v);
         float *gx = row(a->gx, v);
         for (int64_t j = 0; j < d; j++)
             gx[j] = scale[j] * (go[j] - shift[j] - (x[j] - mean[j]) * pull[j]);
     }
-    range cols = partition(ctx, d);
+    range cols = partition(ctx, a->ggamma.buf ? d : 0);
     for (int64_t j = cols.begin; j < cols.end; j++) {
         data(a->ggamma)[j] += q[j] / deviation(var[j], a->eps);
         data(a->gbeta)[j] += db[j];
@@ -155,13 +155,13 @@ INLINE float power_of_two_below(float s) {
 /* s^3 underflows where x is large: a power of two is moved from it to x - mean, which is exact. */
 CPU_NO_SCRATCH(pair_backward)
 CPU_OP(pair_backward) {
-    int64_t n = a->x.rows, d = a->x.cols;
+    int64_t n = be_over(a->over, a->x), d = a->x.cols;
     const float *mean = data(a->mean), *db = data(a->db), s = pair_scale(a->var, a->eps), over_n = 1.0f / (float)n;
     double sum = 0.0;
     for (int64_t j = 0; j < d; j++)
         sum += (double)data(a->q)[j];
     float unit = power_of_two_below(s), pull = (float)((double)s * s * s * sum / (double)n / (double)unit);
-    range rows = row_partition(ctx, n);
+    range rows = row_partition(ctx, a->x.rows);
     for (int64_t v = rows.begin; v < rows.end; v++) {
         const float *x = row(a->x, v), *go = row(a->go, v);
         float *gx = row(a->gx, v);

@@ -40,9 +40,10 @@ static void dropout_partition(const thread_ctx *ctx, be_mat y, be_mat x, const b
         return;
     }
     for (int64_t r = my.rows.begin; r < my.rows.end; r++)
-        for (int64_t j = my.cols.begin; j < my.cols.end; j += DROPOUT_RUN) {
+        for (int64_t j = my.cols.begin, some; j < my.cols.end; j += some) {
             float factors[DROPOUT_RUN];
-            int64_t some = my.cols.end - j < DROPOUT_RUN ? my.cols.end - j : DROPOUT_RUN;
+            int64_t whole = DROPOUT_RUN - (drop->first + r * y.cols + j) % 4;
+            some = my.cols.end - j < whole ? my.cols.end - j : whole;
             dropout_factors(factors, drop, r * y.cols + j, some);
             apply_factors(row(y, r) + j, row(x, r) + j, factors, some);
         }

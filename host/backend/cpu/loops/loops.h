@@ -213,6 +213,7 @@ INLINE void dropout_run(float factors[DROPOUT_RUN], const be_drop *drop, uint32_
 
 /* factors[i] = scale or 0 for the elements first .. first + count - 1 (see be_drop). */
 INLINE void dropout_factors(float *factors, const be_drop *drop, int64_t first, int64_t count) {
+    first += drop->first;
     for (int64_t i = 0; i < count;) {
         int64_t skip = (first + i) % 4, some = count - i < DROPOUT_RUN - skip ? count - i : DROPOUT_RUN - skip;
         float run[DROPOUT_RUN];
@@ -233,12 +234,14 @@ INLINE void apply_factors(float *y, const float *x, const float *factors, int64_
     }
 }
 
-/* y = dropout(x) for rows r .. end-1; y may be x. Elements are numbered row-major, so a run may span rows. */
+/* y = dropout(x) for rows r .. end-1; y may be x. Elements are numbered row-major, so a run may span rows. Runs end at
+ * multiples of 4, so that all but the first cost one of the generator. */
 INLINE void dropout_rows(be_mat y, be_mat x, int64_t r, int64_t end, const be_drop *drop) {
     float factors[DROPOUT_RUN];
     int64_t element = r * y.cols, last = end * y.cols, j = 0;
     while (element < last) {
-        int64_t some = last - element < DROPOUT_RUN ? last - element : DROPOUT_RUN;
+        int64_t whole = DROPOUT_RUN - (drop->first + element) % 4;
+        int64_t some = last - element < whole ? last - element : whole;
         dropout_factors(factors, drop, element, some);
         for (int64_t i = 0; i < some;) { /* up to the end of the run or of the row */
             int64_t part = y.cols - j < some - i ? y.cols - j : some - i;
