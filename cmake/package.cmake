@@ -1,5 +1,6 @@
 # `cpack --config build/CPackConfig.cmake`: Debian packages, one for each component of cmake/install.cmake:
 #   fathom          the command, its manual      libfathom0     the shared library
+#   fathom-openmpi, fathom-mpich    ranks of mpirun, where that MPI is installed
 #   libfathom-dev   header, libfathom.a, .pc    fathom-opencl  the OpenCL module, which only recommends drivers
 # lintian reports nothing except what cmake/package/*.lintian-overrides explain (tests/package_debian.sh).
 set(FATHOM_CONTACT "The fathom developers <fathom@fathom.invalid>" CACHE STRING "Maintainer of the packages")
@@ -55,6 +56,23 @@ if(TARGET fathom_opencl)
 Lets fathom and libfathom compute on OpenCL devices of any vendor. The
 driver of the device comes from its own package.")
 endif()
+
+set(title_openmpi "Open MPI")
+set(title_mpich "MPICH")
+set(launcher_openmpi openmpi-bin)
+set(launcher_mpich mpich)
+foreach(module IN LISTS FATHOM_MPI_MODULES)
+    string(TOUPPER ${module} upper)
+    list(APPEND CPACK_COMPONENTS_ALL ${module})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_NAME fathom-${module})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION science)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS ${launcher_${module}})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_ENHANCES "fathom, libfathom${soname}")
+    set(CPACK_COMPONENT_${upper}_DESCRIPTION
+"very deep graph neural networks, ${title_${module}} module
+Lets fathom and libfathom train one graph on several processes and hosts
+that ${title_${module}}'s mpirun starts.")
+endforeach()
 
 # Runs ldconfig after the library was installed or removed.
 file(WRITE ${PROJECT_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")

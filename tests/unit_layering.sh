@@ -10,6 +10,7 @@ modules_below() {
     case $1 in
     core) echo core ;;
     comm) echo comm core ;;
+    comm) echo comm core ;;
     data) echo data core ;;
     backend) echo backend core ;;
     metrics) echo metrics data comm backend core ;;
@@ -79,6 +80,10 @@ rule_opencl_stays_in_its_module() {
 rule_cblas_stays_in_its_module() {
     hits "$1" '#[[:space:]]*include[[:space:]]*[<"](cblas|openblas)' host include cl tests bench |
         grep -vE '^host/backend/cpu/' || true
+}
+
+rule_mpi_stays_in_its_module() {
+    hits "$1" '#[[:space:]]*include[[:space:]]*[<"]mpi' host include cl tests bench | grep -v '^host/comm/mpi/' || true
 }
 
 # But for the end of the child process in which ocl_probe.c asks the drivers.
@@ -160,6 +165,7 @@ breaks opencl_stays_in_its_module host/nn/a.h '#include <clblast_c.h>'
 breaks opencl_stays_in_its_module host/nn/a.c '#include "fathom/opencl.h"'
 breaks opencl_stays_in_its_module host/api/opencl.c '#include "fathom/opencl.h"'
 breaks cblas_stays_in_its_module host/nn/a.c '#include <cblas.h>'
+breaks mpi_stays_in_its_module host/comm/a.c '#include <mpi.h>'
 breaks only_the_command_prints_and_exits host/data/a.c '    printf("x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    fprintf(stderr, "x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    exit(1);'

@@ -21,7 +21,7 @@ static void find_and_load(void) {
     module_entry(&entry, handle, BE_MODULE_ENTRY);
     const be_driver *driver = entry ? entry(&host_services) : NULL;
     if (!driver || driver->version != BE_DRIVER_VERSION)
-        snprintf(file.reason, sizeof file.reason, "%s is of another version; install it together with fathom",
+        snprintf(file.reason, sizeof file.reason, "%.1900s is of another version; install it together with fathom",
                  file.path);
     else
         loaded = driver;

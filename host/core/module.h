@@ -1,8 +1,8 @@
 /* module.h - files of fathom that are loaded at run time (fathom_opencl.so and others), so that the same program starts
  * where the libraries they need are not installed.
  *
- *     static module_file file = {.name = "fathom_opencl.so", .what = "OpenCL", .remedy = "build with FATHOM_OPENCL=ON"};
- *     void *handle = module_open(&file);      // NULL: file.reason is the message
+ *     static module_file file = {.name = "fathom_opencl.so", .what = "OpenCL", .remedy = "build with
+ * FATHOM_OPENCL=ON"}; void *handle = module_open(&file);      // NULL: file.reason is the message
  *
  * Not safe for two threads at once: callers use pthread_once. Modules are never unloaded. */
 #ifndef CORE_MODULE_H
