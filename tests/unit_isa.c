@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/cpu.h"
 #include "selftest/bounds.h"
 #include "support/topic.h"
 
@@ -61,11 +62,21 @@ static void an_unknown_one_is_refused(void) {
     TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "FATHOM_ISA=mmx"));
 }
 
+/* 512 bits only where they cost no clock; FATHOM_ISA overrides this (the tests above). */
+static void the_processor_decides(void) {
+    TEST_ASSERT_EQUAL_STRING("avx512", cpu_isa_for(&(struct cpu_features){.avx2 = true, .avx512 = true}));
+    TEST_ASSERT_EQUAL_STRING(
+        "avx2", cpu_isa_for(&(struct cpu_features){.avx2 = true, .avx512 = true, .slow_512 = true}));
+    TEST_ASSERT_EQUAL_STRING("avx2", cpu_isa_for(&(struct cpu_features){.avx2 = true}));
+    TEST_ASSERT_EQUAL_STRING("base", cpu_isa_for(&(struct cpu_features){0}));
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(base);
     RUN_TEST(avx2);
     RUN_TEST(avx512);
     RUN_TEST(an_unknown_one_is_refused);
+    RUN_TEST(the_processor_decides);
     return support_end();
 }

@@ -63,6 +63,14 @@ extern const cpu_op cpu_ops_avx512[BE_OP_COUNT];
 /* The best table that this processor runs; FATHOM_ISA=base|avx2|avx512 forces one. */
 fathom_status cpu_choose_isa(const cpu_op **ops, const char **name);
 
+/* What that choice depends on. */
+struct cpu_features {
+    bool avx2, avx512;
+    bool slow_512; /* the cores lower their clock for 512-bit vectors, and for a while after them */
+};
+/* "avx512", "avx2" or "base". By processor, not by timing: a repeated run has the same bits. */
+const char *cpu_isa_for(const struct cpu_features *features);
+
 /* ---- sparse matrices ---- */
 
 /* Stored in be_csr.plan. In each window of CPU_WINDOW rows the order is by ascending degree: the loop over the entries
