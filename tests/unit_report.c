@@ -272,6 +272,34 @@ static void published_improvements_follow_from_the_table(void) {
     TEST_ASSERT_EQUAL_DOUBLE(60.8, paper_table1("coauthor-cs", NN_SGC, NN_GROUP, 120));
 }
 
+/* docs/results/paper.csv, which docs/results.md is made from, has the figures of paper.c and no others. */
+static void published_figures_are_the_same_in_the_docs(void) {
+    FILE *file = fopen(support_source("docs/results/paper.csv"), "r");
+    TEST_ASSERT_NOT_NULL(file);
+    char line[128], data[32], model_name[16], norm_name[16];
+    int rows = 0;
+    TEST_ASSERT_NOT_NULL(fgets(line, sizeof line, file));
+    for (; fgets(line, sizeof line, file); rows++) {
+        int table, layers, missing;
+        double accuracy;
+        TEST_ASSERT_EQUAL_INT_MESSAGE(7,
+                                      sscanf(line, "%d,%31[^,],%15[^,],%15[^,],%d,%d,%lf", &table, data, model_name,
+                                             norm_name, &layers, &missing, &accuracy),
+                                      line);
+        nn_conv_kind model;
+        nn_norm_kind norm;
+        TEST_ASSERT_TRUE_MESSAGE(nn_conv_find(&model, model_name) && nn_norm_find(&norm, norm_name), line);
+        int64_t depth = layers;
+        double ours =
+            table == 1 ? paper_table1(data, model, norm, layers) : paper_table2(&depth, data, model, norm);
+        TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(accuracy, ours, line);
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(layers, depth, line);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(table - 1, missing, line);
+    }
+    TEST_ASSERT_EQUAL_INT(3 * 3 * 4 * 4 + 3 * 4 * 4, rows);
+    fclose(file);
+}
+
 /* A label of 3e6 would give a legend of three million lines. */
 static void labels_out_of_range_are_refused(void) {
     static const float wrong[] = {7, 3e6f, 4e9f, -2, 0.5f};
@@ -327,6 +355,7 @@ int main(int argc, char **argv) {
     RUN_TEST(heat_map_has_a_field_per_pair);
     RUN_TEST(mean_and_deviation_over_seeds);
     RUN_TEST(published_improvements_follow_from_the_table);
+    RUN_TEST(published_figures_are_the_same_in_the_docs);
     RUN_TEST(labels_out_of_range_are_refused);
     RUN_TEST(data_names_of_paths);
     return support_end();
