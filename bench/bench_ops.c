@@ -42,6 +42,8 @@ COST(pair_apply, 3 * n * d, 8 * n * d)
 COST(norm_sums, 4 * n * d, 8 * n * d)
 COST(batch_backward, 5 * n * d, 12 * n * d)
 COST(pair_backward, 4 * n * d, 12 * n * d)
+COST(node_apply, 6 * n * d, 8 * n * d)
+COST(node_backward, 9 * n * d, 12 * n * d)
 COST(group_assign, 2 * n * d * k + 4 * n * k, 4 * (n * d + n * k))
 COST(group_stats, 5 * n * d * k, 4 * (n * d + n * k))
 COST(group_apply, 2 * n * d * k + 4 * n * d, 4 * (2 * n * d + n * k))
@@ -109,6 +111,8 @@ static const struct timed {
     ROW(norm_sums, "norm_sums", BY_WIDTH, .a = 0.0f),
     ROW(batch_backward, "batch_backward", BY_WIDTH, .a = 0.0f),
     ROW(pair_backward, "pair_backward", BY_WIDTH, .a = 0.0f),
+    ROW(node_apply, "node_apply", BY_WIDTH, .relu = true, .rate = 0.6f),
+    ROW(node_backward, "node_backward", BY_WIDTH, .a = 0.0f),
     ROW(group_assign, "group_assign", WITH_K, .a = 0.1f),
     ROW(group_stats, "group_stats", WITH_K, .a = 0.0f),
     ROW(group_apply, "group_apply", WITH_K, .a = 0.01f, .relu = true, .rate = 0.6f),

@@ -36,18 +36,12 @@ typedef struct act_args {
 #define COMBINE_VECS 4  /* float4 of a work-group that adds blocks, */
 #define COMBINE_RUNS 16 /* and runs of blocks that its work-items add at the same time */
 #define ROW_ITEMS 64    /* parts of a block of rows that a work-group sums */
-#define FOLD_ROWS 4     /* rows per work-item of a pairwise fold */
 
 /* Pairs of a row and a lane in a work-group: `lanes` work-items (2^lane_bits) share a row, SLOTS / lanes rows. The
  * number does not depend on the size of the work-group, so that sums do not either. */
 #define SLOTS 64
 #define SLOT_BITS 6
 #define EDGE_VALUES 1024 /* values of entries that a tile of an attention kernel has in local memory */
-
-/* Values of be_fold; the launcher asserts that they are equal. */
-#define FOLD_EUCLID 0
-#define FOLD_SQUARED 1
-#define FOLD_GAUSS 2
 
 /* ---- pointwise.cl ---- */
 
@@ -193,6 +187,22 @@ typedef struct pair_backward_args {
 } pair_backward_args;
 
 #define PAIR_PARTS 64 /* of a sum over columns */
+
+/* ---- norm_node.cl ---- */
+
+/* 2^lane_bits work-items share a row. */
+typedef struct node_apply_args {
+    mat_args y, x;
+    u32 n, d, lane_bits;
+    float eps;
+    act_args act;
+} node_apply_args;
+
+typedef struct node_backward_args {
+    mat_args gx, go, x;
+    u32 n, d, lane_bits;
+    float eps;
+} node_backward_args;
 
 /* ---- sparse.cl ----
  * Rows are summed in tiles: consecutive rows of at most TILE_SEGMENTS segments and TILE_ENTRIES entries in all, or one
@@ -391,35 +401,6 @@ typedef struct accuracy_sum_args {
     u32 correct, count, sets_counted;
 } accuracy_sum_args;
 
-/* ---- pairwise.cl ---- */
-
-typedef struct pair_fold_args {
-    mat_args out, x;
-    u32 labels, rows, n, d, kind, first; /* labels: index of the first element; so are other plain names of buffers */
-    float scale;
-} pair_fold_args;
-
-typedef struct sparse_dots_args {
-    mat_args val;
-    u32 indptr, indices, eids, has_eids, t_indptr, t_indices, t_eids, has_t_eids, tile, first;
-} sparse_dots_args;
-
-typedef struct sparse_fold_args {
-    mat_args out, sq;
-    u32 labels, tile, n, first;
-    float scale;
-} sparse_fold_args;
-
-typedef struct mad_fold_args {
-    mat_args sum, x, norm;
-    u32 count, rows, n, d, first;
-} mad_fold_args;
-
-typedef struct dirichlet_args {
-    mat_args e, x, w;
-    u32 indptr, indices, has_w, rows, d;
-} dirichlet_args;
-
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
@@ -440,8 +421,11 @@ typedef struct dirichlet_args {
  * float when summed over any number of rows. */
 #define STATS_UNIT 1.52587890625e-05f /* 2^-16 */
 #define STATS_UNIT_INVERSE 65536.0f
+#define NODE_UNIT 0.00390625f /* its square root: of (var + eps)^-1/4 */
 /* A variance from here on, whose reciprocal is subnormal, counts as overflow: its deviation is NaN, and so is the
  * loss. 2^126. */
 #define VARIANCE_LIMIT 8.507059173023462e+37f
+
+#include "args_pairwise.h"
 
 #endif

@@ -58,7 +58,7 @@ static fathom_norm_weights load_weights(const char *module) {
     char key[5][40];
     const char *const ends[] = {"weight", "bias", "running_mean", "running_var"};
     for (int i = 0; i < 4; i++)
-        snprintf(key[i], sizeof key[i], "%s.%s", module, ends[i]);
+        snprintf(key[i], sizeof key[i], "%s.%s", module ? module : "none", ends[i]);
     return (fathom_norm_weights){.size = sizeof(fathom_norm_weights),
                                  .weight = floats("p.%s", key[0]),
                                  .bias = floats("p.%s", key[1]),
@@ -136,10 +136,10 @@ static void one_file(fathom_norm_kind kind, const char *name, const char *module
         expect(w.running_var, text);
     }
     OK(fathom_norm_forward(norm, y, x, n, &w, NULL)); /* an evaluation between does not disturb backward */
-    expect_like(y, "out_eval", kind == FATHOM_NORM_PAIR ? "out_train" : "out_eval");
+    expect_like(y, "out_eval", !module ? "out_train" : "out_eval");
     OK(fathom_norm_backward(norm, gx, &g, gy, x, n, &w, state));
     expect(gx, "gx");
-    if (kind != FATHOM_NORM_PAIR)
+    if (module)
         check_gradients(&g, module);
     memcpy(gx, gy, (size_t)(n * d) * sizeof *gx); /* gx may be gy, and gradients may be unwanted */
     OK(fathom_norm_backward(norm, gx, NULL, gx, x, n, &w, state));
@@ -162,7 +162,9 @@ static void all_files(const char *selector, size_t count) {
         fathom_norm_kind kind;
         const char *name, *module;
     } kinds[] = {{FATHOM_NORM_BATCH, "batch", "module"},
-                 {FATHOM_NORM_PAIR, "pair", "none"},
+                 {FATHOM_NORM_PAIR, "pair", NULL},
+                 {FATHOM_NORM_MEAN, "mean", NULL},
+                 {FATHOM_NORM_NODE, "node", NULL},
                  {FATHOM_NORM_GROUP, "group", "norm"}};
     char name[60];
     if (fathom_device_open(&device, selector, NULL) != FATHOM_OK)

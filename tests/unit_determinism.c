@@ -33,6 +33,8 @@ static const op_case large[] = {
     CASE(norm_sums, "large", LONG_SUM, .n = 5003, .d = 16),
     CASE(batch_backward, "large", FUNCTION, .n = 5003, .d = 16),
     CASE(pair_backward, "large", FUNCTION, .n = 5003, .d = 16),
+    CASE(node_apply, "large", FUNCTION, .n = 5003, .d = 16, .relu = true),
+    CASE(node_backward, "large", FUNCTION, .n = 5003, .d = 16),
     CASE(group_assign, "large", FUNCTION, .n = 5003, .d = 16, .k = 10, .a = 0.25f),
     CASE(group_stats, "large", LONG_SUM, .n = 5003, .d = 16, .k = 10),
     CASE(group_apply, "large", FUNCTION, .n = 5003, .d = 16, .k = 10, .a = 0.03f),

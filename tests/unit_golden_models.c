@@ -1,6 +1,6 @@
 /* unit_golden_models.c - every model with every norm against float64 vectors from PyTorch Geometric: logits, loss, each
- * gradient, ten steps of Adam, running estimates, on every back end; and three networks with skip connections
- * (golden/make_skip.py). labels: opencl
+ * gradient, ten steps of Adam, running estimates, on every back end; three networks with skip connections
+ * (golden/make_skip.py) and four with mean and node norm (golden/make_norms.py). labels: opencl
  *
  * Bounds: ten times what PyTorch's own float32 reaches for that tensor (nmse32.NAME in the file), or 1e-11, or no entry
  * off by more than 1e-6 of the model's largest gradient entry; losses 1e-5 relative. */
@@ -164,7 +164,8 @@ static void check_model(const char *name) {
     X(sgc_pair)   \
     X(sgc_group)  \
     X(gcnii_none) \
-    X(gcnii_batch) X(gcnii_pair) X(gcnii_group) X(gcn_group_initial) X(gcn_group_residual) X(gat_batch_initial)
+    X(gcnii_batch) X(gcnii_pair) X(gcnii_group) X(gcn_group_initial) X(gcn_group_residual) X(gat_batch_initial) \
+    X(gcn_mean) X(gcn_node) X(gat_mean_residual) X(gat_node_residual)
 #define X(name) \
     static void test_##name(void) { check_model(#name); }
 CASES(X)

@@ -230,6 +230,19 @@ static void pair_norm_backward(void) {
     agrees("gx", gx, x, N * D, pair_loss);
 }
 
+static double node_loss(void) {
+    ref_node_apply(y, x, EPS, &act, N, D);
+    return dot(gy, y, N * D);
+}
+
+static void node_norm_backward(void) {
+    draw_norm();
+    node_loss();
+    ref_activate_backward(go, gy, y, &act, N, D);
+    ref_node_backward(gx, go, x, EPS, N, D);
+    agrees("gx", gx, x, N * D, node_loss);
+}
+
 static double u[MAX], c[G], assigned[MAX];
 static int groups;
 #define LAMBDA 0.7
@@ -311,6 +324,7 @@ int main(void) {
     RUN_TEST(attention_backward);
     RUN_TEST(batch_norm_backward);
     RUN_TEST(pair_norm_backward);
+    RUN_TEST(node_norm_backward);
     RUN_TEST(group_norm_backward);
     RUN_TEST(the_folded_form_is_the_definition);
     RUN_TEST(cross_entropy_gradient);

@@ -1,4 +1,4 @@
-/* unit_norm.c - batch, pair and group normalisation against their oracles.
+/* unit_norm.c - batch, pair, node and group normalisation against their oracles.
  * labels: threads */
 #include "support/topic.h"
 
@@ -8,6 +8,8 @@ TOPIC_TEST(pair_apply)
 TOPIC_TEST(norm_sums)
 TOPIC_TEST(batch_backward)
 TOPIC_TEST(pair_backward)
+TOPIC_TEST(node_apply)
+TOPIC_TEST(node_backward)
 TOPIC_TEST(group_assign)
 TOPIC_TEST(group_stats)
 TOPIC_TEST(group_apply)
@@ -22,6 +24,8 @@ int main(void) {
     RUN_TEST(norm_sums);
     RUN_TEST(batch_backward);
     RUN_TEST(pair_backward);
+    RUN_TEST(node_apply);
+    RUN_TEST(node_backward);
     RUN_TEST(group_assign);
     RUN_TEST(group_stats);
     RUN_TEST(group_apply);

@@ -30,6 +30,8 @@
     X(norm_sums)           \
     X(batch_backward)      \
     X(pair_backward)       \
+    X(node_apply)          \
+    X(node_backward)       \
     X(group_assign)        \
     X(group_stats)         \
     X(group_apply)         \
@@ -239,6 +241,25 @@ typedef struct be_pair_backward_args {
     int64_t over;
     float eps;
 } be_pair_backward_args;
+
+/* -- node normalisation: statistics of each row -- */
+
+/* With m_v and w_v the mean and biased variance of row v, s_v = (w_v + eps)^-1/4, the inverse root of its deviation:
+ *   y = act(x_v s_v)   y may be x. */
+typedef struct be_node_apply_args {
+    be_mat y;
+    be_mat x;
+    float eps;
+    be_act act;
+} be_node_apply_args;
+
+/* With m, w and s as above, computed again from x, and D_v = sum_k go_vk x_vk:
+ *   gx_vj = s_v (go_vj - (x_vj - m_v) D_v / (2 d (w_v + eps)))   gx may be go. */
+typedef struct be_node_backward_args {
+    be_mat gx;
+    be_mat go, x;
+    float eps;
+} be_node_backward_args;
 
 /* -- differentiable group normalisation, t_vgj = S_vg H_vj never stored -- */
 

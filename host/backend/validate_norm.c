@@ -104,6 +104,26 @@ fathom_status be_validate_pair_backward(const be_device *dev, const be_pair_back
     END;
 }
 
+/* ---- node ---- */
+
+fathom_status be_validate_node_apply(const be_device *dev, const be_node_apply_args *a) {
+    BEGIN("node_apply");
+    validate_mat(&ctx, "x", a->x, 0, 0);
+    validate_mat(&ctx, "y", a->y, a->x.rows, a->x.cols);
+    validate_drop(&ctx, &a->act.drop, a->x.rows, a->x.cols);
+    validate_output(&ctx, "y", a->y, "x");
+    END;
+}
+
+fathom_status be_validate_node_backward(const be_device *dev, const be_node_backward_args *a) {
+    BEGIN("node_backward");
+    validate_mat(&ctx, "x", a->x, 0, 0);
+    validate_mat(&ctx, "go", a->go, a->x.rows, a->x.cols);
+    validate_mat(&ctx, "gx", a->gx, a->x.rows, a->x.cols);
+    validate_output(&ctx, "gx", a->gx, "go");
+    END;
+}
+
 /* ---- group ---- */
 
 fathom_status be_validate_group_assign(const be_device *dev, const be_group_assign_args *a) {

@@ -34,7 +34,7 @@ static const struct opt_row rows[] = {
     OPT_FLAG(S, dry_run, "dry-run", 0, "list the runs, and train nothing"),
     OPT_TEXT(S, data, "data", 'd', "LIST", NULL, "data sets: names or paths"),
     OPT_TEXT(S, models, "models", 0, "LIST", NULL, "gcn, gat, sgc, gcnii"),
-    OPT_TEXT(S, norms, "norms", 0, "LIST", NULL, "none, batch, pair, group"),
+    OPT_TEXT(S, norms, "norms", 0, "LIST", NULL, "none, batch, pair, group, mean, node"),
     OPT_TEXT(S, layers, "layers", 0, "LIST", NULL, "depths, the same for all models"),
     OPT_TEXT(S, groups, "groups", 0, "LIST", NULL, "groups of the group norm, or preset"),
     OPT_TEXT(S, lambda, "lambda", 0, "LIST", NULL, "weights of the group norm, auto, or preset"),

@@ -83,7 +83,7 @@ NN_NORM_LIST(X)
 extern const nn_conv *const nn_convs[NN_CONV_COUNT];
 extern const nn_norm *const nn_norms[NN_NORM_COUNT];
 
-#define NN_EPS 1e-5f      /* batch and group norm */
+#define NN_EPS 1e-5f      /* batch, group and node norm */
 #define NN_PAIR_EPS 1e-6f /* pair norm */
 #define NN_SLOPE 0.2f     /* LeakyReLU of the attention */
 

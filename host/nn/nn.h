@@ -34,7 +34,9 @@
     X(NONE, none, 1)     \
     X(BATCH, batch, 1.3) \
     X(PAIR, pair, 1.3)   \
-    X(GROUP, group, 2)
+    X(GROUP, group, 2)   \
+    X(MEAN, mean, 1.3)   \
+    X(NODE, node, 1.3)
 
 /* X(id, name): the only list of the skip connections (skip.c). */
 #define NN_SKIP_LIST(X) X(NONE, none) X(RESIDUAL, residual) X(INITIAL, initial)

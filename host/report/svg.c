@@ -5,21 +5,22 @@
 #include <string.h>
 
 /* Colours: the palette of Okabe and Ito, safe for colour-blind readers, with lightness adjusted until text in them is
- * readable. n0..n3: norms none, batch, pair, group; k0..k7: classes. */
+ * readable. n0..n5: the norms, none to node; k0..k7: classes. */
 const char svg_style[] =
     ".chart{--ink:#1c2530;--soft:#5b6672;--grid:#e3e7eb;--edge:#9aa4ae;--page:#fff;"
-    "--n0:#5f6670;--n1:#b84a00;--n2:#00795a;--n3:#0062a3;"
+    "--n0:#5f6670;--n1:#b84a00;--n2:#00795a;--n3:#0062a3;--n4:#a14d80;--n5:#7a6000;"
     "--k0:#0072b2;--k1:#d55e00;--k2:#009e73;--k3:#cc79a7;--k4:#b58900;--k5:#56b4e9;--k6:#7a4fa3;--k7:#4d4d4d;"
     "font:12px system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}"
     "@media "
     "(prefers-color-scheme:dark){.chart{--ink:#e6eaee;--soft:#a3adb8;--grid:#2b333c;--edge:#66717c;--page:#12171d;"
-    "--n0:#aab2bb;--n1:#ff9a5c;--n2:#3ed1a4;--n3:#63b8f5;"
+    "--n0:#aab2bb;--n1:#ff9a5c;--n2:#3ed1a4;--n3:#63b8f5;--n4:#e59cc4;--n5:#e0b93a;"
     "--k0:#4aa3df;--k1:#ff8a3d;--k2:#2ec79b;--k3:#e59cc4;--k4:#e0b93a;--k5:#8fd0f7;--k6:#b592e0;--k7:#b9bfc6}}"
     "@media print{.chart{--ink:#000;--soft:#444;--grid:#ddd;--edge:#888;--page:#fff;"
-    "--n0:#5f6670;--n1:#b84a00;--n2:#00795a;--n3:#0062a3}}"
+    "--n0:#5f6670;--n1:#b84a00;--n2:#00795a;--n3:#0062a3;--n4:#a14d80;--n5:#7a6000}}"
     ".chart text{fill:var(--ink)}.chart .soft{fill:var(--soft)}.chart .head{font-weight:600;font-size:13px}"
     ".chart .small{font-size:11px}.chart .axis{stroke:var(--edge)}.chart .grid{stroke:var(--grid)}"
     ".chart .n0{--c:var(--n0)}.chart .n1{--c:var(--n1)}.chart .n2{--c:var(--n2)}.chart .n3{--c:var(--n3)}"
+    ".chart .n4{--c:var(--n4)}.chart .n5{--c:var(--n5)}"
     ".chart .k0{--c:var(--k0)}.chart .k1{--c:var(--k1)}.chart .k2{--c:var(--k2)}.chart .k3{--c:var(--k3)}"
     ".chart .k4{--c:var(--k4)}.chart .k5{--c:var(--k5)}.chart .k6{--c:var(--k6)}.chart .k7{--c:var(--k7)}"
     ".chart .line{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}"

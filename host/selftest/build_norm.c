@@ -1,4 +1,4 @@
-/* build_norm.c - cases of batch and pair normalisation. Statistics that an operation reads are the oracle's of x,
+/* build_norm.c - cases of batch, pair and node normalisation. Statistics that an operation reads are the oracle's of x,
  * rounded to float, as in a model. */
 #include "selftest/job.h"
 
@@ -163,5 +163,38 @@ fathom_status build_pair_backward(case_job *job, const op_case *c) {
                                                       .q = mat(q),
                                                       .over = c->rows,
                                                       .eps = PAIR_EPS};
+    return FATHOM_OK;
+}
+
+/* x is of order 1e18 (CASE_HUGE), or one row of it overflows; CASE_CONSTANT: rows of equal values have variance 0. */
+static void shape_rows(tensor *x, const op_case *c) {
+    shape_input(x, c);
+    for (int64_t i = 0; c->flags & CASE_ZERO_ROWS && i < x->rows * x->cols; i++)
+        if (i / x->cols % 3 == 0)
+            x->v[i] = i / x->cols % 2 ? 0 : 0.75;
+}
+
+fathom_status build_node_apply(case_job *job, const op_case *c) {
+    tensor *y = out(job, "y", c->n, c->d), *x = in(job, "x", c->n, c->d);
+    be_act act = case_act(c);
+    TRY(job->status);
+    shape_rows(x, c);
+    if (c->flags & CASE_ALIAS)
+        alias(y, x);
+    ref_node_apply(y->want, x->v, (double)EPS, &act, c->n, c->d);
+    TRY(job_upload(job));
+    job->args.node_apply = (be_node_apply_args){.y = mat(y), .x = mat(x), .eps = EPS, .act = act};
+    return FATHOM_OK;
+}
+
+fathom_status build_node_backward(case_job *job, const op_case *c) {
+    tensor *gx = out(job, "gx", c->n, c->d), *go = in(job, "go", c->n, c->d), *x = in(job, "x", c->n, c->d);
+    TRY(job->status);
+    shape_rows(x, c);
+    if (c->flags & CASE_ALIAS)
+        alias(gx, go);
+    ref_node_backward(gx->want, go->v, x->v, (double)EPS, c->n, c->d);
+    TRY(job_upload(job));
+    job->args.node_backward = (be_node_backward_args){.gx = mat(gx), .go = mat(go), .x = mat(x), .eps = EPS};
     return FATHOM_OK;
 }

@@ -63,6 +63,10 @@ void ref_batch_backward(double *gx, double *ggamma, double *gbeta, const double 
 void ref_pair_backward(double *gx, const double *go, const double *x, const double *mean, const double *var,
                        const double *db, const double *q, double eps, int64_t over, int64_t n, int64_t d);
 
+/* node normalisation */
+void ref_node_apply(double *y, const double *x, double eps, const be_act *act, int64_t n, int64_t d);
+void ref_node_backward(double *gx, const double *go, const double *x, double eps, int64_t n, int64_t d);
+
 /* group normalisation */
 void ref_group_assign(double *s, const double *h, const double *u, const double *c, int64_t n, int64_t d,
                       int64_t groups);

@@ -1,4 +1,4 @@
-/* ref_norm.c - oracles of batch and pair normalisation. */
+/* ref_norm.c - oracles of batch, pair and node normalisation. */
 #include <math.h>
 
 #include "selftest/ref.h"
@@ -82,4 +82,34 @@ void ref_pair_backward(double *gx, const double *go, const double *x, const doub
         for (int64_t j = 0; j < d; j++)
             gx[v * d + j] = s * (go[v * d + j] - db[j] / (double)over) -
                             s * s * s * (total / (double)over) * (x[v * d + j] - mean[j]);
+}
+
+/* Mean and biased variance of a row. */
+static void row_stats(double *mean, double *var, const double *x, int64_t d) {
+    *mean = *var = 0;
+    for (int64_t j = 0; j < d; j++)
+        *mean += x[j] / (double)d;
+    for (int64_t j = 0; j < d; j++)
+        *var += (x[j] - *mean) * (x[j] - *mean) / (double)d;
+}
+
+void ref_node_apply(double *y, const double *x, double eps, const be_act *act, int64_t n, int64_t d) {
+    for (int64_t v = 0; v < n; v++) {
+        double mean, var;
+        row_stats(&mean, &var, x + v * d, d);
+        for (int64_t j = 0; j < d; j++)
+            y[v * d + j] = ref_act(act, x[v * d + j] * pow(var + eps, -0.25), v * d + j);
+    }
+}
+
+void ref_node_backward(double *gx, const double *go, const double *x, double eps, int64_t n, int64_t d) {
+    for (int64_t v = 0; v < n; v++) {
+        double mean, var, dot = 0;
+        row_stats(&mean, &var, x + v * d, d);
+        for (int64_t j = 0; j < d; j++)
+            dot += go[v * d + j] * x[v * d + j];
+        for (int64_t j = 0; j < d; j++)
+            gx[v * d + j] =
+                pow(var + eps, -0.25) * (go[v * d + j] - (x[v * d + j] - mean) * dot / (2 * (double)d * (var + eps)));
+    }
 }

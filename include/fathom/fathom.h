@@ -236,7 +236,9 @@ typedef enum fathom_norm_kind {
     FATHOM_NORM_NONE = 0,  /**< None. */
     FATHOM_NORM_BATCH = 1, /**< Batch norm over all nodes. */
     FATHOM_NORM_PAIR = 2,  /**< Pair norm. */
-    FATHOM_NORM_GROUP = 3  /**< Differentiable group norm. */
+    FATHOM_NORM_GROUP = 3, /**< Differentiable group norm. */
+    FATHOM_NORM_MEAN = 4,  /**< Columns minus their mean. */
+    FATHOM_NORM_NODE = 5   /**< Rows divided by the root of their deviation. */
 } fathom_norm_kind;
 
 /** What of a forward pass stays in memory for the backward pass; the rest is computed again, to the same bits. */

@@ -26,7 +26,7 @@ typedef struct fathom_norm_options {
 } fathom_norm_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_norm_options_init(fathom_norm_options *options, size_t size);
-/** Parameters of the layer. Pair norm has none, batch norm those of length d, group norm all, of length G x d. */
+/** Parameters of the layer. Pair, mean and node norm have none, batch norm those of length d, group norm all, of length G x d. */
 typedef struct fathom_norm_weights {
     size_t size;             /**< sizeof(fathom_norm_weights). */
     const float *weight;     /**< gamma: [d] or [G x d]. */
@@ -57,7 +57,7 @@ FATHOM_API fathom_status fathom_norm_state_make(fathom_norm_state **state, fatho
 /** Frees a state. */
 FATHOM_API void fathom_norm_state_free(fathom_norm_state *state);
 /** y = norm(x), both [rows x d], not overlapping. With `state`: training, by the statistics of x, stored in it in place
- * of what it held; NULL: evaluation, by the running estimates. `weights` NULL: pair norm. */
+ * of what it held; NULL: evaluation, by the running estimates. `weights` NULL: pair, mean and node norm. */
 FATHOM_API fathom_status fathom_norm_forward(fathom_norm *norm, float *y, const float *x, int64_t rows,
                                              const fathom_norm_weights *weights, fathom_norm_state *state);
 /** gx = dL/dx and, unless NULL, the parameter gradients, from gy = dL/dy; all overwritten. x, weight and lin_weight

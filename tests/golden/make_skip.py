@@ -45,7 +45,7 @@ class Net(nn.Module):
         h, first = x, None
         for k, (conv, norm) in enumerate(zip(self.convs, self.norms)):
             b = F.relu(norm(conv(h, edges)))
-            if k > 0 and b.shape == h.shape:  # H = (1 - A) act(norm(Z)) + A H'
+            if self.skip != "none" and k > 0 and b.shape == h.shape:  # H = (1 - A) act(norm(Z)) + A H'
                 b = (1 - WEIGHT) * b + WEIGHT * (h if self.skip == "residual" else first)
             h = b
             first = h if first is None else first
@@ -74,7 +74,7 @@ def make(name, conv, norm, skip):
               for k, v in net.state_dict().items()}
     meta = {"model": model, "norm": kind, "layers": LAYERS, "hidden": HIDDEN, "groups": GROUPS, "lambda": LAMBDA,
             "preset": "authors", "skip": skip, "skip_weight": WEIGHT}
-    path = f"{HERE}/model_{name}_{skip}"
+    path = f"{HERE}/model_{name}" + ("" if skip == "none" else f"_{skip}")
     save_file(stored, path + ".safetensors", metadata={k: str(v) for k, v in meta.items()})
 
     def restore():
@@ -111,7 +111,8 @@ def make(name, conv, norm, skip):
     np.savez(path + ".npz", **out, **{"nmse32." + k: nmse(v, out[k]) for k, v in got.items()})
 
 
-torch.manual_seed(20261119)
-make("gcn_group", GCNConv, Group, "initial")
-make("gcn_group", GCNConv, Group, "residual")
-make("gat_batch", GATConv, Batch, "initial")
+if __name__ == "__main__":
+    torch.manual_seed(20261119)
+    make("gcn_group", GCNConv, Group, "initial")
+    make("gcn_group", GCNConv, Group, "residual")
+    make("gat_batch", GATConv, Batch, "initial")

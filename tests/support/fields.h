@@ -68,6 +68,8 @@ static const field fields[] = {
     IN(batch_backward, gamma), IN(batch_backward, db), IN(batch_backward, q),
     OUT(pair_backward, gx, "go"), IN(pair_backward, go), IN(pair_backward, x), IN(pair_backward, mean),
     IN(pair_backward, var), IN(pair_backward, db), IN(pair_backward, q),
+    OUT(node_apply, y, "x"), IN(node_apply, x),
+    OUT(node_backward, gx, "go"), IN(node_backward, go), IN(node_backward, x),
     OUT(group_assign, s, ""), IN(group_assign, h), IN(group_assign, u), IN_OPTIONAL(group_assign, c),
     OUT(group_stats, mean, ""), OUT(group_stats, var, ""), OUT_OPTIONAL(group_stats, rmean, ""),
     OUT_OPTIONAL(group_stats, rvar, ""), OUT(group_stats, s, ""), IN(group_stats, h), IN_OPTIONAL(group_stats, u),

@@ -8,7 +8,7 @@ compile_for() {
     # date; both must be reported
     [ "$1" != intel ] || last=10
     mkdir bad
-    cp "$SOURCE_DIR"/cl/{philox.h,args.h,common.h,optim.cl} bad/
+    cp "$SOURCE_DIR"/cl/{philox.h,args.h,args_pairwise.h,common.h,optim.cl} bad/
     {
         echo '__kernel void hoard(__global float16 *x, uint n) {'
         for i in $(seq 0 $last); do echo "float16 v$i = x[$i * n + get_global_id(0)];"; done

@@ -10,6 +10,7 @@
     X(attention)           \
     X(norm_blocks)         \
     X(norm_batch)          \
+    X(norm_node)           \
     X(norm_group)          \
     X(norm_group_backward) \
     X(loss)                \
@@ -42,6 +43,8 @@
     K(norm_batch, batch_backward)               \
     K(norm_batch, pair_apply)                   \
     K(norm_batch, pair_backward)                \
+    K(norm_node, node_apply)                    \
+    K(norm_node, node_backward)                 \
     K(norm_group, group_assign)                 \
     K(norm_group, group_stats_blocks)           \
     K(norm_group, group_stats_combine)          \

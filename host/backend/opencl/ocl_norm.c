@@ -1,4 +1,5 @@
-/* ocl_norm.c - batch and pair normalisation: launches of cl/norm_batch.cl and of the sums in cl/norm_blocks.cl. */
+/* ocl_norm.c - batch, pair and node normalisation: launches of cl/norm_batch.cl, cl/norm_node.cl and of the sums in
+ * cl/norm_blocks.cl. */
 #include "backend/opencl/ocl.h"
 
 /* Blocks of rows of x with two partial rows each, and scratch for them. */
@@ -69,4 +70,30 @@ fathom_status ocl_pair_backward(ocl_device *dev, const be_pair_backward_args *a)
                    ARGS(pair_backward_args, .gx = ocl_mat(a->gx), .go = ocl_mat(a->go), .x = ocl_mat(a->x),
                         .mean = ocl_mat(a->mean), .var = ocl_mat(a->var), .db = ocl_mat(a->db), .q = ocl_mat(a->q),
                         .n = (u32)a->x.rows, .d = (u32)a->x.cols, .over = (u32)be_over(a->over, a->x), .eps = a->eps));
+}
+
+#define NODE_LANE_BITS 3 /* up to 8 lanes for a row */
+
+static int64_t node_items(const ocl_device *dev, ocl_kernel kernel, int64_t rows, u32 lane_bits) {
+    return ocl_group_items(dev, kernel, CEIL_DIV(rows, (int64_t)SLOTS >> lane_bits));
+}
+
+/* y = act(x_v (var_v + eps)^-1/4). */
+fathom_status ocl_node_apply(ocl_device *dev, const be_node_apply_args *a) {
+    u32 lane_bits = ocl_bits(ocl_vecs(a->x.cols), NODE_LANE_BITS);
+    TRY(ocl_require(dev, K_node_apply));
+    return OCL_RUN(dev, K_node_apply, node_items(dev, K_node_apply, a->x.rows, lane_bits), BUF(a->y), BUF(a->x),
+                   ocl_local(be_floats(2 * SLOTS)),
+                   ARGS(node_apply_args, .y = ocl_mat(a->y), .x = ocl_mat(a->x), .n = (u32)a->x.rows,
+                        .d = (u32)a->x.cols, .lane_bits = lane_bits, .eps = a->eps, .act = ocl_act_args(a->act)));
+}
+
+/* gx = s_v (go_v - (x_v - mean_v) D_v / (2 d (var_v + eps))), D_v = go_v . x_v. */
+fathom_status ocl_node_backward(ocl_device *dev, const be_node_backward_args *a) {
+    u32 lane_bits = ocl_bits(ocl_vecs(a->x.cols), NODE_LANE_BITS);
+    TRY(ocl_require(dev, K_node_backward));
+    return OCL_RUN(dev, K_node_backward, node_items(dev, K_node_backward, a->x.rows, lane_bits), BUF(a->gx), BUF(a->go),
+                   BUF(a->x), ocl_local(be_floats(3 * SLOTS)),
+                   ARGS(node_backward_args, .gx = ocl_mat(a->gx), .go = ocl_mat(a->go), .x = ocl_mat(a->x),
+                        .n = (u32)a->x.rows, .d = (u32)a->x.cols, .lane_bits = lane_bits, .eps = a->eps));
 }

@@ -1,4 +1,4 @@
-/* cpu_norm.c - batch and pair normalisation. Statistics are the means and centred
+/* cpu_norm.c - batch, pair and node normalisation. Statistics are the means and centred
  * sums of blocks of rows, combined in block order (Chan et al. 1979). */
 #include "backend/cpu/loops/loops.h"
 #include "backend/cpu/loops/stats.h"
@@ -167,5 +167,66 @@ CPU_OP(pair_backward) {
         float *gx = row(a->gx, v);
         for (int64_t j = 0; j < d; j++)
             gx[j] = s * (go[j] - db[j] * over_n) - pull * ((x[j] - mean[j]) * unit);
+    }
+}
+
+/* STATS_UNIT x - centre for vector i of a row of d floats; 0 past its end. */
+INLINE vf row_minus(const float *x, int64_t d, int64_t i, float centre) {
+    vf v = STATS_UNIT * vf_row(x, d, i) - centre;
+    float lanes[VW];
+    if (vf_part(d, i) == VW)
+        return v;
+    vf_store(lanes, v);
+    return vf_load_n(lanes, vf_part(d, i));
+}
+
+/* The mean of a row in STATS_UNIT, shifted by its first value as in col_stats, and (var + eps) in its square; NaN when
+ * the variance overflows. */
+INLINE float node_variance(float *mean, const float *x, int64_t d, float eps) {
+    float first = STATS_UNIT * x[0];
+    vf sum = {0}, centred = {0};
+    for (int64_t i = 0; i < vf_count(d); i++)
+        sum += row_minus(x, d, i, first);
+    *mean = first + vf_sum(sum) / (float)d;
+    for (int64_t i = 0; i < vf_count(d); i++) {
+        vf v = row_minus(x, d, i, *mean);
+        centred += v * v;
+    }
+    float var = vf_sum(centred) / (float)d;
+    return var < VARIANCE_LIMIT ? var + STATS_UNIT * STATS_UNIT * eps : NAN;
+}
+
+/* (var + eps)^-1/4 */
+INLINE float node_scale(float variance) { return NODE_UNIT / sqrtf(sqrtf(variance)); }
+
+CPU_NO_SCRATCH(node_apply)
+CPU_OP(node_apply) {
+    int64_t d = a->x.cols;
+    range rows = row_partition(ctx, a->x.rows);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *x = row(a->x, v);
+        float *y = row(a->y, v), mean, s = node_scale(node_variance(&mean, x, d, a->eps));
+        for (int64_t i = 0; i < vf_count(d); i++) {
+            vf out = vf_row(x, d, i) * s;
+            vf_row_set(y, d, i, a->act.relu ? vf_relu(out) : out);
+        }
+    }
+    if (a->act.drop.rate > 0.0f)
+        dropout_rows(a->y, a->y, rows.begin, rows.end, &a->act.drop);
+}
+
+CPU_NO_SCRATCH(node_backward)
+CPU_OP(node_backward) {
+    int64_t d = a->x.cols;
+    range rows = row_partition(ctx, a->x.rows);
+    for (int64_t v = rows.begin; v < rows.end; v++) {
+        const float *x = row(a->x, v), *go = row(a->go, v);
+        float *gx = row(a->gx, v), mean, variance = node_variance(&mean, x, d, a->eps), s = node_scale(variance);
+        vf dot = {0};
+        for (int64_t i = 0; i < vf_count(d); i++)
+            dot += STATS_UNIT * vf_row(x, d, i) * vf_row(go, d, i);
+        float pull = vf_sum(dot) / variance * (0.5f / (float)d);
+        for (int64_t i = 0; i < vf_count(d); i++)
+            vf_row_set(gx, d, i, s * (vf_row(go, d, i) - row_minus(x, d, i, mean) * pull));
     }
 }
