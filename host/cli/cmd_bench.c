@@ -92,17 +92,14 @@ static fathom_status output_record(const struct bench_record *record, const stru
         TRY_OUT(write_json(options->out, doc));
     if (options->html)
         TRY_OUT(bench_write_html(options->html, record));
-    if (options->common.json) {
-        if (verdict != FATHOM_OK)
-            add_json_error(doc, verdict);
-        TRY_OUT(print_json(doc));
-    } else {
+    if (!options->common.json)
         TRY_OUT(print_record(record));
-    }
     if (options->out)
         log_info("written: %s", options->out);
     if (options->html)
         log_info("written: %s", options->html);
+    if (options->common.json)
+        return print_json(&doc, verdict);
     status = verdict;
 out:
     json_free(doc);

@@ -100,7 +100,7 @@ static fathom_status cmd_bench_compare(const void *given) {
         TRY_OUT(show_comparison(&records[0], options->files[0], &records[i], options->files[i], doc));
     if (doc) {
         json_close(doc);
-        TRY_OUT(print_json(doc));
+        TRY_OUT(print_json(&doc, FATHOM_OK));
     }
 out:
     for (int i = 0; records && i < FILES_MAX; i++)

@@ -42,7 +42,7 @@ static fathom_status visit_all(const struct cache_options *options, bool clear) 
         json_int(doc, clear ? "removed_bytes" : "bytes", (int64_t)size.bytes);
         json_close(doc);
     }
-    status = doc ? print_json(doc) : FATHOM_OK;
+    status = doc ? print_json(&doc, FATHOM_OK) : FATHOM_OK;
 out:
     json_free(doc);
     return status;

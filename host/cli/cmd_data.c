@@ -26,26 +26,22 @@ struct here {
 };
 
 static fathom_status print_list(const struct here *here, int count) {
-    const char **cells;
-    TRY(mem_new(&cells, (size_t)count + 1, 4, sizeof *cells, "table"));
+    const char **cells = NULL;
+    char(*sizes)[32] = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&cells, (size_t)count + 1, 4, sizeof *cells, "table"));
+    TRY_OUT(mem_new(&sizes, count, 1, sizeof *sizes, "table"));
     cells[0] = "NAME", cells[1] = "SIZE", cells[2] = "WHERE", cells[3] = "WHAT";
     for (int i = 0; i < count; i++) {
         const char **row = cells + 4 * (i + 1);
         row[0] = data_catalog_at(i)->name;
-        row[1] = "-";
+        snprintf(sizes[i], sizeof sizes[i], "%s", here[i].path ? bytes_text((uint64_t)here[i].bytes) : "-");
+        row[1] = sizes[i];
         row[2] = here[i].path ? here[i].path : "not here: fathom data get";
         row[3] = data_catalog_at(i)->title;
     }
-    char(*sizes)[32];
-    fathom_status status = mem_new(&sizes, count, 1, sizeof *sizes, "table");
-    if (status == FATHOM_OK) {
-        for (int i = 0; i < count; i++)
-            if (here[i].path) {
-                snprintf(sizes[i], sizeof sizes[i], "%s", bytes_text((uint64_t)here[i].bytes));
-                cells[4 * (i + 1) + 1] = sizes[i];
-            }
-        print_table(cells, (size_t)count + 1, 4, 2, 1u << 1);
-    }
+    print_table(cells, (size_t)count + 1, 4, 2, 1u << 1);
+out:
     mem_free(sizes);
     mem_free(cells);
     return status;
@@ -54,30 +50,29 @@ static fathom_status print_list(const struct here *here, int count) {
 static fathom_status print_list_json(const struct here *here, int count) {
     struct json *doc = NULL;
     char *cache = NULL;
-    TRY(data_cache_folder(&cache));
-    fathom_status status = json_new_document(&doc);
-    if (status == FATHOM_OK) {
-        json_text(doc, "cache", cache);
-        json_open_array(doc, "sets");
-        for (int i = 0; i < count; i++) {
-            const data_catalog_entry *known = data_catalog_at(i);
-            json_open(doc, NULL);
-            json_text(doc, "name", known->name);
-            json_text(doc, "title", known->title);
-            json_text(doc, "licence", known->licence);
-            json_bool(doc, "here", here[i].path != NULL);
-            json_text(doc, "path", here[i].path);
-            if (here[i].path)
-                json_int(doc, "bytes", here[i].bytes);
-            else
-                json_null(doc, "bytes");
-            json_bool(doc, "can_get", known->file_count > 0);
-            json_close(doc);
-        }
+    fathom_status status;
+    TRY_OUT(data_cache_folder(&cache));
+    TRY_OUT(json_new_document(&doc));
+    json_text(doc, "cache", cache);
+    json_open_array(doc, "sets");
+    for (int i = 0; i < count; i++) {
+        const data_catalog_entry *known = data_catalog_at(i);
+        json_open(doc, NULL);
+        json_text(doc, "name", known->name);
+        json_text(doc, "title", known->title);
+        json_text(doc, "licence", known->licence);
+        json_bool(doc, "here", here[i].path != NULL);
+        json_text(doc, "path", here[i].path);
+        if (here[i].path)
+            json_int(doc, "bytes", here[i].bytes);
+        else
+            json_null(doc, "bytes");
+        json_bool(doc, "can_get", known->file_count > 0);
         json_close(doc);
-        status = print_json(doc);
     }
-    json_free(doc);
+    json_close(doc);
+    TRY_OUT(print_json(&doc, FATHOM_OK));
+out:
     mem_free(cache);
     return status;
 }
@@ -118,6 +113,7 @@ static bool show_download(void *user, const data_progress *p) {
 
 static fathom_status cmd_data_get(const void *given) {
     const struct get_options *options = given;
+    struct json *doc = NULL;
     char *path = NULL;
     int64_t bytes = 0;
     fathom_status status = data_get(options->name, options->to, show_download, NULL);
@@ -126,17 +122,12 @@ static fathom_status cmd_data_get(const void *given) {
     if (!options->to)
         TRY(data_find(&path, &bytes, options->name));
     const char *where = options->to ? options->to : path ? path : "the cache";
-    if (options->common.json) {
-        struct json *doc = NULL;
-        status = json_new_document(&doc);
-        if (status == FATHOM_OK) {
-            json_text(doc, "name", options->name);
-            json_text(doc, "path", where);
-            status = print_json(doc);
-        }
-        json_free(doc);
-    } else {
+    if (!options->common.json) {
         printf("%s: complete and verified, in %s\n", options->name, printable(where));
+    } else if ((status = json_new_document(&doc)) == FATHOM_OK) {
+        json_text(doc, "name", options->name);
+        json_text(doc, "path", where);
+        status = print_json(&doc, FATHOM_OK);
     }
     mem_free(path);
     return status;

@@ -124,9 +124,7 @@ static fathom_status print_document(const data_set *set, const data_info *info, 
     for (int i = 0; i < set->note_count; i++)
         json_text(doc, NULL, set->notes[i]);
     json_close(doc);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 /* A set without a default split (no labels, classes too small) is still described. */
@@ -143,12 +141,9 @@ static fathom_status cmd_data_info(const void *given) {
     fathom_status status;
     data_set *set = NULL;
     data_info info = {0};
-    data_options options = data_from_choice(&o->choice);
-    options.without_split = true;
-    options.feature_norm = DATA_NORM_NONE;
     double seconds = clock_seconds();
     int64_t training;
-    TRY_OUT(data_load(&set, o->data, &options));
+    TRY_OUT(load_set(&set, o->data, &o->choice, true));
     seconds = clock_seconds() - seconds;
     TRY_OUT(add_split(set, o));
     TRY_OUT(data_describe(&info, set));

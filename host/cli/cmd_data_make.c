@@ -1,7 +1,7 @@
 /* cmd_data_make.c - `fathom data convert` and `fathom data make`: sets written as files. */
 #include <string.h>
 
-#include "cli/data_rows.h"
+#include "cli/dataset.h"
 #include "core/plural.h"
 
 #define LAYOUTS "npz|ogb"
@@ -64,18 +64,13 @@ static fathom_status write_set(const data_set *set, const char *out, int layout,
     json_open(doc, "data");
     data_to_json(doc, set);
     json_close(doc);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 static fathom_status cmd_data_convert(const void *given) {
     const struct convert_options *o = given;
     data_set *set = NULL;
-    data_options options = data_from_choice(&o->choice);
-    options.feature_norm = DATA_NORM_NONE;
-    options.without_split = o->choice.split == NULL;
-    TRY(data_load(&set, o->data, &options));
+    TRY(load_set(&set, o->data, &o->choice, o->choice.split == NULL));
     log_data_notes(set);
     fathom_status status = write_set(set, o->out, o->layout, o->common.json);
     if (status == FATHOM_OK)

@@ -83,9 +83,7 @@ static fathom_status print_devices_json(const struct device_table *s) {
     for (int32_t i = 0; (note = fathom_device_list_note(s->list, i)); i++)
         json_text(doc, NULL, note);
     json_close(doc);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 static fathom_status load_devices(struct device_table *s, const char *selector) {

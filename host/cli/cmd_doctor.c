@@ -41,11 +41,7 @@ static fathom_status print_findings_json(const struct findings *findings, fathom
     TRY(json_new_document(&doc));
     json_text(doc, "version", fathom_version());
     findings_to_json(doc, findings);
-    if (result != FATHOM_OK)
-        add_json_error(doc, result);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, result);
 }
 
 static fathom_status cmd_doctor(const void *given) {

@@ -173,9 +173,7 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
     json_text(doc, "definition", metrics_definition_name((metrics_definition)o->definition));
     json_close(doc);
     json_text(doc, "status", "ok");
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 static void print_scores(const struct evaluation *e) {

@@ -41,9 +41,7 @@ static fathom_status print_values(const fathom_metrics *values, const struct met
     train_json_device(doc, info);
     json_text(doc, "definition", definition);
     train_json_metrics(doc, values, e->nodes);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 static fathom_status cmd_metrics(const void *given) {

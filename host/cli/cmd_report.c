@@ -80,9 +80,7 @@ static fathom_status print_summary(const struct source *from, const S *o, const 
         report_run_to_json(doc, &from->run);
     else
         report_sweeps_to_json(doc, &from->sweeps);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 static fathom_status run_report(const void *given) {

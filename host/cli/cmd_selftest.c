@@ -105,12 +105,8 @@ static fathom_status run_one(const struct selftest_options *options, int only) {
     }
     TRY_OUT(json_new_document(&doc));
     status = run_device(&all, &test, &info, only, doc);
-    if (status == FATHOM_MEMORY)
-        goto out;
-    if (status != FATHOM_OK)
-        add_json_error(doc, status);
-    fathom_status printed = print_json(doc);
-    status = printed != FATHOM_OK ? printed : status;
+    if (status != FATHOM_MEMORY)
+        status = print_json(&doc, status);
 out:
     selftest_close(&test);
     json_free(doc);
@@ -170,10 +166,7 @@ static fathom_status run_all(const struct selftest_options *options, int only) {
     status = first == FATHOM_OK ? FATHOM_OK : fail(first, "%s", message);
     if (doc) {
         json_close(doc);
-        if (status != FATHOM_OK)
-            add_json_error(doc, status);
-        TRY_OUT(print_json(doc));
-        status = first;
+        status = print_json(&doc, status);
     }
 out:
     json_free(doc);

@@ -92,33 +92,6 @@ static void note_idle_keys(const sweep_recipe *recipe, const S *o, uint64_t idle
     }
 }
 
-/* The command line again, for the record. */
-static void add_word(text_buf *out, const char *word) {
-    if (word[0] && !word[strcspn(word, " \t\n'\"\\$&|;<>()*?#`!")]) {
-        text_add(out, " %s", word);
-        return;
-    }
-    text_add(out, " '");
-    for (; *word; word++)
-        text_add(out, *word == '\'' ? "'\\''" : "%c", *word);
-    text_add(out, "'");
-}
-
-static void command_text(text_buf *out, const S *o) {
-    const struct opt_row *row;
-    text_add(out, "fathom sweep");
-    for (size_t i = 0; (row = opt_row_at(o->common.command, i)); i++) {
-        const void *member = (const char *)o + row->offset;
-        if (!(o->common.given >> i & 1) || !row->name)
-            continue;
-        text_add(out, " --%s", row->name);
-        if (row->kind == OPT_IS_INT)
-            text_add(out, " %" PRId64, *(const int64_t *)member);
-        else if (row->kind == OPT_IS_TEXT || row->kind == OPT_IS_PATH)
-            add_word(out, *(const char *const *)member);
-    }
-}
-
 /* ---- while it runs ---- */
 
 static void on_progress(void *user, const sweep_progress *p) {
@@ -149,9 +122,7 @@ static fathom_status print_dry_json(const sweep_recipe *recipe, const grid_cell 
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
     grid_to_json(doc, recipe, cells, count);
-    fathom_status status = print_json(doc);
-    json_free(doc);
-    return status;
+    return print_json(&doc, FATHOM_OK);
 }
 
 static fathom_status dry_run(const sweep_recipe *recipe, bool json) {
@@ -200,17 +171,13 @@ static fathom_status print_result(const S *o, const sweep_recipe *recipe, const 
     }
     TRY(json_new_document(&doc));
     sweep_summary_to_json(doc, r, recipe, o->out);
-    if (status != FATHOM_OK)
-        add_json_error(doc, status);
-    fathom_status printed = print_json(doc);
-    json_free(doc);
-    return status == FATHOM_OK ? printed : status;
+    return print_json(&doc, status);
 }
 
 static fathom_status sweep(const S *o, const sweep_recipe *recipe) {
     sweep_summary result = {0};
     text_buf command = {0};
-    command_text(&command, o);
+    opt_print_line(&command, o);
     TRY(command.status);
     sweep_run_options options = {.out = o->out,
                                  .resume = o->resume,

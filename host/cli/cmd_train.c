@@ -186,11 +186,7 @@ static fathom_status dry_run_json(const train_config *c, const fathom_data *data
     struct json *doc = NULL;
     TRY(json_new_document(&doc));
     train_json_plan(doc, c, data->set, be_device_info(device->dev), plan, levels->list, levels->count);
-    if (status != FATHOM_OK)
-        add_json_error(doc, status);
-    fathom_status printed = print_json(doc);
-    json_free(doc);
-    return status == FATHOM_OK ? printed : status;
+    return print_json(&doc, status);
 }
 
 static fathom_status dry_run(const fathom_train_options *options, const fathom_data *data, const fathom_device *device,

@@ -77,7 +77,7 @@ static fathom_status cmd_tune(const void *given) {
         TRY_OUT(tune_device(&list, rows[i], doc, options->seconds));
     if (doc) {
         json_close(doc);
-        TRY_OUT(print_json(doc));
+        TRY_OUT(print_json(&doc, FATHOM_OK));
     }
 out:
     json_free(doc);

@@ -23,3 +23,19 @@ fathom_status load_data(fathom_data **data, const char *name, const struct data_
         log_info("note: %s: %s", info.name, note);
     return FATHOM_OK;
 }
+
+fathom_status load_set(data_set **set, const char *name, const struct data_choice *choice, bool without_split) {
+    data_options options = data_options_default();
+    options.split = choice->split;
+    options.seed = (uint64_t)choice->seed;
+    options.features = choice->features;
+    options.labels = choice->labels;
+    options.feature_norm = DATA_NORM_NONE;
+    options.without_split = without_split;
+    return data_load(set, name, &options);
+}
+
+void log_data_notes(const data_set *set) {
+    for (int i = 0; i < set->note_count; i++)
+        log_info("note: %s: %s", set->name, set->notes[i]);
+}

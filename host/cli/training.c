@@ -3,32 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/plural.h"
 
-/* ---- Ctrl-C ---- */
-
-static stop_flag stops, asked;
-
-/* A closed terminal may send SIGHUP more than once, and SIGTERM beside it: neither counts as a second Ctrl-C. */
-static void on_signal(int number) {
-    stops = 1;
-    if (number != SIGHUP && asked++)
-        _exit(FATHOM_INTERRUPTED); /* files are replaced whole, so what is on the disk is good */
-}
-
-static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &before) == 0 &&
-        before.sa_handler != SIG_IGN) /* ignored: the command runs under nohup */
-        sigaction(SIGHUP, &action, NULL);
-}
+static const stop_flag *stops; /* of watch_training */
 
 /* ---- progress ---- */
 
@@ -56,7 +35,7 @@ static int on_epoch(void *user, const fathom_epoch *e) {
         progress("%s %.1f ms %s left", numbers, e->ms, time_text(e->seconds_left));
     else
         progress("lambda %g: %s", e->candidate, numbers);
-    return stops != 0;
+    return *stops != 0;
 }
 
 static void on_note(void *user, const char *text) {
@@ -64,13 +43,8 @@ static void on_note(void *user, const char *text) {
     log_info("%s", text);
 }
 
-const stop_flag *watch_signals(void) {
-    catch_signals();
-    return &stops;
-}
-
 void watch_training(fathom_train_options *options) {
-    catch_signals();
+    stops = watch_signals();
     options->progress = on_epoch;
     options->note = on_note;
 }

@@ -14,7 +14,6 @@
 
 /* Progress on the screen; Ctrl-C once asks the run to stop after its epoch, twice ends the command immediately. */
 void watch_training(fathom_train_options *options);
-const stop_flag *watch_signals(void); /* not 0: stop */
 
 /* One line each about the data and the network, whose options are filled from the recipe first. */
 fathom_status log_data(const fathom_data *data);

@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "core/status.h"
+#include "core/text.h"
 
 enum opt_kind { OPT_IS_FLAG, OPT_IS_INT, OPT_IS_REAL, OPT_IS_CHOICE, OPT_IS_COUNTED, OPT_IS_TEXT, OPT_IS_PATH };
 
@@ -93,6 +94,14 @@ const char *opt_range(const struct opt_row *row);
 
 /* Fills `options` (command->options_size bytes) with the defaults, then from the words after the command. */
 fathom_status opt_parse(void *options, const struct command *command, int count, char *const *words);
+
+/* Takes the value of a row, which need not be there, from an object of JSON whose keys are the names of options with
+ * '_' for '-'. Texts stay those of the object. */
+struct cJSON;
+fathom_status opt_read_json(void *options, const struct opt_row *row, const struct cJSON *object);
+
+/* The command and its given options as a line that a shell reads the same: flags, whole numbers, texts. */
+void opt_print_line(text_buf *out, const void *options);
 
 /* Prints "[--op NAME] ..." help of a command: synopsis, options, example. */
 void opt_print_help(FILE *file, const struct command *command);

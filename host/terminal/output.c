@@ -131,12 +131,17 @@ void show_progress(const char *text) {
 
 void show_message(const char *text) { log_info("%s", text); }
 
-fathom_status print_json(struct json *doc) {
+fathom_status print_json(struct json **doc, fathom_status status) {
     char *text = NULL;
-    TRY(json_print(doc, &text));
-    print_json_text(text);
+    if (status != FATHOM_OK)
+        add_json_error(*doc, status);
+    fathom_status printed = json_print(*doc, &text);
+    if (printed == FATHOM_OK)
+        print_json_text(text);
     mem_free(text);
-    return FATHOM_OK;
+    json_free(*doc);
+    *doc = NULL;
+    return status == FATHOM_OK ? printed : status;
 }
 
 void print_json_text(const char *text) {

@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "core/progress.h"
 #include "core/status.h"
+#include "core/stop.h"
 
 /* A line (the newline is added) on standard error; nothing with --quiet. */
 void log_info(const char *format, ...) CORE_PRINTF(1, 2);
@@ -20,11 +21,15 @@ void progress_end(void);
 /* The same as callbacks of the modules below (core/progress.h). */
 message_fn show_progress, show_message;
 
-/* Prints the document on standard output; the only thing a command prints there with --json. A command that prints its
- * results and then fails puts the error into the document first. */
-fathom_status print_json(struct json *doc);
+/* Prints the document on standard output, the only thing a command prints there with --json, frees it and makes
+ * *doc NULL. A command that has results and then failed gives its status: the error is added. Returns that status, or
+ * why printing failed. */
+fathom_status print_json(struct json **doc, fathom_status status);
 void print_json_text(const char *text); /* for a document that the library wrote */
 void add_json_error(struct json *doc, fathom_status status);
+
+/* Catches Ctrl-C, SIGTERM and SIGHUP from now on: once sets the flag, a second Ctrl-C ends the process immediately. */
+const stop_flag *watch_signals(void);
 
 /* Escape sequences, empty where colours are not wanted: print_style(stdout, STYLE_GOOD) ... STYLE_PLAIN. */
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD };
