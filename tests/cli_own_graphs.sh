@@ -144,7 +144,7 @@ expected=$(field "[d[k] for k in '$measure'.split()]" out)
 [ "${expected/None/}" = "$expected" ] || fail "metrics without a value: $expected"
 measured "labels and features in text" "$measure" --labels y.csv --features x.csv
 expect_exit 4 f metrics --embeddings h.npy --labels named/labels.csv
-said 'named/labels.csv: line 1: node Ann "A", Jr. is not a number, but the nodes have numbers'
+said 'named/labels.csv: line 1: node Ann "A", Jr. is not a number, but the nodes have numbers; .*give the graph they belong to: --data DATA'
 sed 1d x.csv >short.csv
 expect_exit 4 f metrics --embeddings h.npy --features short.csv
 said 'h.npy has 60 rows, but short.csv has 59'

@@ -73,6 +73,14 @@ static fathom_status read_set(embeddings *e, const embeddings_source *from) {
     return FATHOM_OK;
 }
 
+/* Without a set nothing says which row a name belongs to. */
+static fathom_status load_label_table(embeddings *e, const embeddings_source *from) {
+    fathom_status status = data_load_labels(&e->labels, &e->label_count, from->labels);
+    if (status != FATHOM_DATA || from->data)
+        return status;
+    return fail_suffix(status, "; where the first column names nodes, give the graph they belong to: --data DATA");
+}
+
 static fathom_status read_labels(embeddings *e, const embeddings_source *from) {
     if (from->labels) {
         mem_free(e->labels);
@@ -80,7 +88,7 @@ static fathom_status read_labels(embeddings *e, const embeddings_source *from) {
         if (ends_with(from->labels, ".npy"))
             TRY(npy_load_int32(&e->labels, &e->label_count, from->labels, -1, 1000000));
         else if (!e->set_has_labels)
-            TRY(data_load_labels(&e->labels, &e->label_count, from->labels));
+            TRY(load_label_table(e, from));
     }
     if (e->labels && e->label_count != e->nodes)
         return fail(FATHOM_DATA, "%s has %lld rows, but there are %lld labels", from->path, (long long)e->nodes,

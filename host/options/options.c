@@ -221,12 +221,16 @@ static bool is_choice(const struct opt_row *row, const char *word) {
     return false;
 }
 
-/* The option that a word without one may belong to: --device, or the input of a command, its first option; or NULL. */
+/* The option that a word without one may belong to: --device, a data set, or the input of a command, its first option;
+ * or NULL. A word without dot and slash is no file, but may name a set. */
 static const struct opt_row *likely_option(const struct command *command, const char *word) {
     static const struct opt_row devices = {.choices = "auto|cpu|gpu|opencl"};
-    const struct opt_row *input = opt_row_at(command, COMMON_COUNT);
+    const struct opt_row *input = opt_row_at(command, COMMON_COUNT), *row;
     if (is_choice(&devices, word) || strncmp(word, "opencl:", 7) == 0)
         return &common_rows[0];
+    for (size_t i = 0; !strpbrk(word, "./") && (row = opt_row_at(command, i)); i++)
+        if (row->name && row->argument && strcmp(row->argument, "DATA") == 0)
+            return row;
     if (!input || input->kind == OPT_IS_FLAG || (input->kind == OPT_IS_CHOICE && !is_choice(input, word)))
         return NULL;
     return input;
