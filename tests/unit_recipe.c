@@ -81,12 +81,13 @@ static void first_id(char id[GRID_CELL_ID], const char *text, const char *name, 
 
 static void ids_cover_every_setting(void) {
     static const char *const settings[][2] = {
-        {"epochs", "7"},          {"patience", "3"},   {"hidden", "8"},
-        {"dropout", "0.25"},      {"lr", "0.02"},      {"lr", "0.01000000000001"},
-        {"weight-decay", "0.1"},  {"preset", "paper"}, {"split", "random:3,3"},
-        {"feature-norm", "none"}, {"alpha", "0.3"},    {"theta", "0.7"},
-        {"groups", "3"},          {"lambda", "0.01"},  {"lambda", "0.01000000000001"},
-        {"missing-rate", "1"},    {"skip", "initial"}, {"skip-weight", "0.5"}};
+        {"epochs", "7"},           {"patience", "3"},   {"hidden", "8"},
+        {"dropout", "0.25"},       {"lr", "0.02"},      {"lr", "0.01000000000001"},
+        {"weight-decay", "0.1"},   {"preset", "paper"}, {"split", "random:3,3"},
+        {"feature-norm", "none"},  {"alpha", "0.3"},    {"theta", "0.7"},
+        {"groups", "3"},           {"lambda", "0.01"},  {"lambda", "0.01000000000001"},
+        {"missing-rate", "1"},     {"skip", "initial"}, {"skip-weight", "0.5"},
+        {"metrics", "sampled:50"}, {"lambda", "-0.5"}};
     enum { COUNT = sizeof settings / sizeof *settings };
     char id[COUNT + 1][GRID_CELL_ID], same[GRID_CELL_ID];
     first_id(id[COUNT], plain, "plain", NULL, NULL);
@@ -99,6 +100,9 @@ static void ids_cover_every_setting(void) {
     TEST_ASSERT_EQUAL_STRING(id[COUNT], same);
     first_id(same, plain, "plain", "recompute", "segments:2"); /* nor does this */
     TEST_ASSERT_EQUAL_STRING(id[COUNT], same);
+    first_id(same, plain, "plain", "metrics", "auto"); /* the default: ids of journals from before the key stay */
+    TEST_ASSERT_EQUAL_STRING(id[COUNT], same);
+    TEST_ASSERT_EQUAL_STRING("f0f5468b489127ab", same); /* as it was before that key */
 }
 
 /* Paths of 1200 characters that differ in the last one. */
@@ -213,6 +217,9 @@ static void errors_name_the_line(void) {
         {"data\n", "line 1: data: no value is given"},
         {"data cora\nmodels gcn\nnorms none\nlayers.sgc 5\n", "no layers are given for gcn"},
         {"lambda nan\n", "line 1: lambda 'nan'"},
+        {"lambda 0.1 1001\n", "line 1: lambda '1001': give a number from -1000 to 1000 or preset"},
+        {"groups 0\n", "line 1: groups '0': give a whole number from 1 to 4096 or preset"},
+        {"metrics sampled:0\n", "line 1: metrics 'sampled:0'"},
         {"epochs 3 4\n", "line 1: epochs: one value is wanted, not 2"},
         {"picture gcn\n", "line 1: picture: give a model and its layers"},
         {"missing-rate 1.5\n", "line 1: missing-rate '1.5': give a number from 0 to 1"},

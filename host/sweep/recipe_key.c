@@ -22,38 +22,45 @@ static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)}
 /* A setting whose default is the preset's takes the word "preset". */
 #define KEYWORD_VALUE(number) NULL
 #define KEYWORD_PRESET "preset"
-#define KEY_INT(name, member, option, fallback, low, high, words) \
-    {option, RECIPE_INT, AT(settings.member), low, high, true, KEYWORD_##fallback, NULL, 0},
-#define KEY_REAL(name, member, option, fallback, low, high, words) \
-    {option, RECIPE_REAL, AT(settings.member), low, high, false, KEYWORD_##fallback, NULL, 0},
-#define KEY_COUNTED(name, member, option, fallback, low, high, words) \
-    {option, RECIPE_COUNTED, AT(settings.member), low, high, true, words, NULL, 0},
-#define KEY_CHOICE(name, member, option, fallback, low, high, words) \
-    {option, RECIPE_CHOICE, AT(settings.member), low, high, false, NULL, CHOICES(name##_names)},
+#define KEY_INT(name, member, option, fallback, low, high, words, later) \
+    {option, RECIPE_INT, AT(settings.member), low, high, true, KEYWORD_##fallback, NULL, 0, later},
+#define KEY_REAL(name, member, option, fallback, low, high, words, later) \
+    {option, RECIPE_REAL, AT(settings.member), low, high, false, KEYWORD_##fallback, NULL, 0, later},
+#define KEY_COUNTED(name, member, option, fallback, low, high, words, later) \
+    {option, RECIPE_COUNTED, AT(settings.member), low, high, true, words, NULL, 0, later},
+#define KEY_CHOICE(name, member, option, fallback, low, high, words, later) \
+    {option, RECIPE_CHOICE, AT(settings.member), low, high, false, NULL, CHOICES(name##_names), later},
 #define KEY_LAYERS(id, name, ...) \
-    {"layers." #name, RECIPE_NUMBERS, AT(layers[NN_##id]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
+    {"layers." #name, RECIPE_NUMBERS, AT(layers[NN_##id]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0, false},
+/* A list, over which the grid spans. */
+#define WHOLE_INT true
+#define WHOLE_REAL false
+#define KEY_LIST(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
+    {option, RECIPE_NUMBERS, AT(name), low, high, WHOLE_##kind, KEYWORD_##fallback, NULL, 0, false},
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, ...) \
-    KEY_##kind(name, member, option, fallback, low, high, words)
+    KEY_##kind(name, member, option, fallback, low, high, words, false)
+#define LATER(name, kind, member, owner, option, letter, argument, fallback, low, high, words, ...) \
+    KEY_##kind(name, member, option, fallback, low, high, words, true)
 
 const recipe_key recipe_keys[RECIPE_KEY_COUNT] = {
-    {"title", RECIPE_TEXT, AT(title), 0, 0, false, NULL, NULL, 0},
-    {"data", RECIPE_STRINGS, AT(data), 0, 0, false, NULL, NULL, 0},
-    {"models", RECIPE_STRINGS, AT(models), 0, 0, false, NULL, CHOICES(recipe_model_names)},
-    {"norms", RECIPE_STRINGS, AT(norms), 0, 0, false, NULL, CHOICES(norm_names)},
-    {"show", RECIPE_STRINGS, AT(show), 0, 0, false, NULL, CHOICES(recipe_show_names)},
-    {"layers", RECIPE_NUMBERS, AT(layers[NN_CONV_COUNT]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-    NN_CONV_LIST(KEY_LAYERS) /* layers.gcn */
-    {"groups", RECIPE_NUMBERS, AT(groups), 1, NN_GROUPS_MAX, true, "preset", NULL, 0},
-    {"lambda", RECIPE_NUMBERS, AT(lambda), 0, 1e6, false, "preset", NULL, 0},
-    {"missing-rate", RECIPE_NUMBERS, AT(missing), 0, 1, false, NULL, NULL, 0},
-    {"seeds", RECIPE_INT, AT(seeds), 1, 10000, true, NULL, NULL, 0},
-    {"picture", RECIPE_RUN, AT(embedding_layers), 1, NN_LAYERS_MAX, true, NULL, NULL, 0},
-    {"split", RECIPE_TEXT, AT(split), 0, 0, false, NULL, NULL, 0},
-    {"features", RECIPE_TEXT, AT(features), 0, 0, false, NULL, NULL, 0},
-    SETTINGS_RECIPE(X) /* settings.h */
-    {"feature-norm", RECIPE_CHOICE, AT(settings.feature_norm), 0, 0, false, NULL, CHOICES(feature_norm_names)},
+    {"title", RECIPE_TEXT, AT(title), 0, 0, false, NULL, NULL, 0, false},
+    {"data", RECIPE_STRINGS, AT(data), 0, 0, false, NULL, NULL, 0, false},
+    {"models", RECIPE_STRINGS, AT(models), 0, 0, false, NULL, CHOICES(recipe_model_names), false},
+    {"norms", RECIPE_STRINGS, AT(norms), 0, 0, false, NULL, CHOICES(norm_names), false},
+    {"show", RECIPE_STRINGS, AT(show), 0, 0, false, NULL, CHOICES(recipe_show_names), false},
+    {"layers", RECIPE_NUMBERS, AT(layers[NN_CONV_COUNT]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0, false},
+    NN_CONV_LIST(KEY_LAYERS)      /* layers.gcn */
+    SETTINGS_GROUP_NORM(KEY_LIST) /* settings.h: groups and lambda */
+    {"missing-rate", RECIPE_NUMBERS, AT(missing), 0, 1, false, NULL, NULL, 0, false},
+    {"seeds", RECIPE_INT, AT(seeds), 1, 10000, true, NULL, NULL, 0, false},
+    {"picture", RECIPE_RUN, AT(embedding_layers), 1, NN_LAYERS_MAX, true, NULL, NULL, 0, false},
+    {"split", RECIPE_TEXT, AT(split), 0, 0, false, NULL, NULL, 0, false},
+    {"features", RECIPE_TEXT, AT(features), 0, 0, false, NULL, NULL, 0, false},
+    SETTINGS_RECIPE_FIRST(X) SETTINGS_RECIPE_LATER(LATER) /* settings.h */
+    {"feature-norm", RECIPE_CHOICE, AT(settings.feature_norm), 0, 0, false, NULL, CHOICES(feature_norm_names), false},
 };
 #undef X
+#undef LATER
 
 fathom_status recipe_find_key(const recipe_key **key, const char *name) {
     const char *names[RECIPE_KEY_COUNT];

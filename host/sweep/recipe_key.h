@@ -24,10 +24,14 @@ typedef struct recipe_key {
     const char *keyword; /* accepted instead of a number ("preset"): leaves the member unset; RECIPE_COUNTED: all */
     const char *const *choices; /* accepted strings; NULL: any */
     size_t choice_count;
+    bool later; /* a setting of SETTINGS_RECIPE_LATER */
 } recipe_key;
 
 #define RECIPE_COUNT_ONE(...) +1
-enum { RECIPE_KEY_COUNT = 14 NN_CONV_LIST(RECIPE_COUNT_ONE) SETTINGS_RECIPE(RECIPE_COUNT_ONE) };
+enum {
+    RECIPE_KEY_COUNT =
+        12 NN_CONV_LIST(RECIPE_COUNT_ONE) SETTINGS_GROUP_NORM(RECIPE_COUNT_ONE) SETTINGS_RECIPE(RECIPE_COUNT_ONE)
+};
 extern const recipe_key recipe_keys[RECIPE_KEY_COUNT];
 extern const char *const recipe_model_names[NN_CONV_COUNT], *const recipe_show_names[SHOW_COUNT];
 

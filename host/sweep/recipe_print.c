@@ -69,6 +69,22 @@ static void print_key(text_buf *out, const sweep_recipe *recipe, const recipe_ke
     text_add(out, "\n");
 }
 
+static bool is_default(const sweep_recipe *recipe, const recipe_key *key) {
+    const sweep_recipe unset = {.settings = train_unset()};
+    const void *value = (const char *)recipe + key->offset, *none = (const char *)&unset + key->offset;
+    double real, unset_real;
+    switch (key->type) {
+    case RECIPE_REAL:
+        memcpy(&real, value, sizeof real);
+        memcpy(&unset_real, none, sizeof unset_real);
+        return real == unset_real || (isnan(real) && isnan(unset_real));
+    case RECIPE_CHOICE:
+        return memcmp(value, none, sizeof(int)) == 0;
+    default: /* RECIPE_INT, RECIPE_COUNTED */
+        return memcmp(value, none, sizeof(int64_t)) == 0;
+    }
+}
+
 static bool is_set(const sweep_recipe *recipe, const recipe_key *key) {
     const void *member = (const char *)recipe + key->offset;
     switch (key->type) {
@@ -81,7 +97,7 @@ static bool is_set(const sweep_recipe *recipe, const recipe_key *key) {
     case RECIPE_RUN:
         return recipe->embedding_model >= 0;
     default:
-        return true;
+        return !key->later || !is_default(recipe, key);
     }
 }
 

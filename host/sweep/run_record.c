@@ -128,6 +128,7 @@ fathom_status run_record_set_result(run_record *record, intern_table *strings, c
 #define X(name) record->name = isfinite(r->metrics.name) ? r->metrics.name : (double)NAN;
     METRICS_LIST(X)
 #undef X
+    record->sampled = r->metrics.sampled;
     record->loss = r->loss;
     record->best_epoch = r->best_epoch;
     record->epochs_run = r->epochs;

@@ -35,6 +35,7 @@
     X(REAL, dirichlet_energy)                     \
     X(REAL, dirichlet_energy_mean)                \
     X(REAL, mean_average_distance)                \
+    X(INT, sampled)                               \
     X(REAL, loss)                                 \
     X(INT, best_epoch)                            \
     X(INT, epochs_run)                            \

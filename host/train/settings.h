@@ -78,11 +78,14 @@
 
 /* What is measured, without effect on the training: not in the fingerprint of a run. metrics auto: metrics_rows_for;
  * layer_metrics 0: never. */
-#define SETTINGS_MEASURES(X)                                                                                \
+#define SETTINGS_METRICS(X)                                                                                 \
     X(metrics, COUNTED, metrics, ANY, "metrics", 0, METRICS_ROWS_CHOICES, NAMED(auto, FATHOM_METRICS_AUTO), \
       METRICS_ROWS_MIN, METRICS_ROWS_MAX, METRICS_ROWS_CHOICES,                                             \
-      "rows that metrics take against all rows; auto: all of 30,000 nodes, of more sampled:4000", NULL)     \
-    X(layer_metrics, INT, layer_metrics, ANY, "layer-metrics", 0, "N", VALUE(0), 0, 10000000, NULL,         \
+      "rows that metrics take against all rows; auto: all of 30,000 nodes, of more sampled:4000",           \
+      "rows that metrics take against all rows, as of train")
+#define SETTINGS_MEASURES(X)                                                                        \
+    SETTINGS_METRICS(X)                                                                             \
+    X(layer_metrics, INT, layer_metrics, ANY, "layer-metrics", 0, "N", VALUE(0), 0, 10000000, NULL, \
       "metrics of every layer every N epochs, in epochs.jsonl; 0: never", NULL)
 
 #define SETTINGS_PRESET(X)                                                                                         \
@@ -125,12 +128,13 @@
     SETTINGS_LENGTH(X)      \
     SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X)
 
-/* Recipe keys, and options of `sweep`, that hold for every run. */
-#define SETTINGS_RECIPE(X) \
-    SETTINGS_LENGTH(X)     \
-    SETTINGS_WIDTH(X)      \
-    SETTINGS_DROPOUT(X)    \
-    SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_PRESET(X) SETTINGS_MEMORY(X)
+/* Recipe keys, and options of `sweep`, that hold for every run. The id of a run covers the first ones always, and later
+ * ones where they are not the default: a new key does not change the ids of earlier journals. */
+#define SETTINGS_RECIPE_FIRST(X) \
+    SETTINGS_LENGTH(X)           \
+    SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_PRESET(X)
+#define SETTINGS_RECIPE_LATER(X) SETTINGS_MEMORY(X) SETTINGS_METRICS(X)
+#define SETTINGS_RECIPE(X) SETTINGS_RECIPE_FIRST(X) SETTINGS_RECIPE_LATER(X)
 
 /* Columns of the journal, up to lambda and after lambda_from. */
 #define SETTINGS_COLUMNS(X) SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X)
