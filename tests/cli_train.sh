@@ -110,6 +110,9 @@ done <<'TABLE'
 5|train --norm none --layers 40 --lr 1000 --dropout 0 --epochs 9 --threads 1|first in layer
 5|train --norm none --layers 40 --lr 1000 --dropout 0 --epochs 9 --threads 1 --recompute segments|first in layer
 2|eval --data karate|--checkpoint
+2|eval cora|did you mean --data cora
+2|metrics cora|did you mean --data cora
+2|eval m.safetensors|did you mean --checkpoint m.safetensors
 4|eval --checkpoint first/run.json --data karate|first/run.json: is no safetensors file
 4|eval --checkpoint first/model.safetensors|but embedded has 1433 features and 7 classes: it was made for other data
 2|metrics|--embeddings
