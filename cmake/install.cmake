@@ -1,6 +1,6 @@
 # `cmake --install build --prefix P`: the command, libfathom shared and static, its header, fathom.pc, fathomConfig.cmake
 # and the OpenCL module. Installed files find each other by relative paths, so P may be moved.
-# Components: command, library, development, opencl, openmpi, mpich; cmake/package.cmake makes a package of each.
+# Components: command, library, development, opencl, openmpi, mpich, metis; cmake/package.cmake makes a package of each.
 if(CMAKE_LIBRARY_ARCHITECTURE AND NOT DEFINED CMAKE_INSTALL_LIBDIR) # where Debian has it under any prefix
     set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE} CACHE PATH "Libraries, below the prefix")
 endif()
@@ -14,7 +14,7 @@ install(FILES include/fathom/fathom.h include/fathom/metrics.h include/fathom/no
 if(TARGET fathom_opencl)
     install(TARGETS fathom_opencl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fathom COMPONENT opencl)
 endif()
-foreach(module IN LISTS FATHOM_MPI_MODULES)
+foreach(module IN LISTS FATHOM_RANK_MODULES)
     install(TARGETS fathom_${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fathom COMPONENT ${module})
 endforeach()
 if(TARGET fathom_command)

@@ -1,6 +1,6 @@
 # `cpack --config build/CPackConfig.cmake`: Debian packages, one for each component of cmake/install.cmake:
 #   fathom          the command, its manual      libfathom0     the shared library
-#   fathom-openmpi, fathom-mpich    ranks of mpirun, where that MPI is installed
+#   fathom-openmpi, fathom-mpich, fathom-metis      modules for ranks, of what is installed
 #   libfathom-dev   header, libfathom.a, .pc    fathom-opencl  the OpenCL module, which only recommends drivers
 # lintian reports nothing except what cmake/package/*.lintian-overrides explain (tests/package_debian.sh).
 set(FATHOM_CONTACT "The fathom developers <fathom@fathom.invalid>" CACHE STRING "Maintainer of the packages")
@@ -57,21 +57,26 @@ Lets fathom and libfathom compute on OpenCL devices of any vendor. The
 driver of the device comes from its own package.")
 endif()
 
-set(title_openmpi "Open MPI")
-set(title_mpich "MPICH")
-set(launcher_openmpi openmpi-bin)
-set(launcher_mpich mpich)
-foreach(module IN LISTS FATHOM_MPI_MODULES)
+set(CPACK_DEBIAN_OPENMPI_PACKAGE_RECOMMENDS openmpi-bin)
+set(CPACK_COMPONENT_OPENMPI_DESCRIPTION
+"very deep graph neural networks, Open MPI module
+Lets fathom and libfathom train one graph on several processes and hosts
+that Open MPI's mpirun starts.")
+set(CPACK_DEBIAN_MPICH_PACKAGE_RECOMMENDS mpich)
+set(CPACK_COMPONENT_MPICH_DESCRIPTION
+"very deep graph neural networks, MPICH module
+Lets fathom and libfathom train one graph on several processes and hosts
+that MPICH's mpirun starts.")
+set(CPACK_COMPONENT_METIS_DESCRIPTION
+"very deep graph neural networks, METIS module
+Lets fathom and libfathom divide a graph by METIS where one is trained on
+several devices: less is exchanged between them.")
+foreach(module IN LISTS FATHOM_RANK_MODULES)
     string(TOUPPER ${module} upper)
     list(APPEND CPACK_COMPONENTS_ALL ${module})
     set(CPACK_DEBIAN_${upper}_PACKAGE_NAME fathom-${module})
     set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION science)
-    set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS ${launcher_${module}})
     set(CPACK_DEBIAN_${upper}_PACKAGE_ENHANCES "fathom, libfathom${soname}")
-    set(CPACK_COMPONENT_${upper}_DESCRIPTION
-"very deep graph neural networks, ${title_${module}} module
-Lets fathom and libfathom train one graph on several processes and hosts
-that ${title_${module}}'s mpirun starts.")
 endforeach()
 
 # Runs ldconfig after the library was installed or removed.

@@ -82,8 +82,9 @@ rule_cblas_stays_in_its_module() {
         grep -vE '^host/backend/cpu/' || true
 }
 
-rule_mpi_stays_in_its_module() {
-    hits "$1" '#[[:space:]]*include[[:space:]]*[<"]mpi' host include cl tests bench | grep -v '^host/comm/mpi/' || true
+rule_mpi_and_metis_stay_in_their_modules() {
+    hits "$1" '#[[:space:]]*include[[:space:]]*[<"](mpi|metis)\.h' host include cl tests bench |
+        grep -vE '^host/(comm/mpi|data/metis)/' || true
 }
 
 # But for the end of the child process in which ocl_probe.c asks the drivers.
@@ -165,7 +166,8 @@ breaks opencl_stays_in_its_module host/nn/a.h '#include <clblast_c.h>'
 breaks opencl_stays_in_its_module host/nn/a.c '#include "fathom/opencl.h"'
 breaks opencl_stays_in_its_module host/api/opencl.c '#include "fathom/opencl.h"'
 breaks cblas_stays_in_its_module host/nn/a.c '#include <cblas.h>'
-breaks mpi_stays_in_its_module host/comm/a.c '#include <mpi.h>'
+breaks mpi_and_metis_stay_in_their_modules host/comm/a.c '#include <mpi.h>'
+breaks mpi_and_metis_stay_in_their_modules host/data/a.c '#include <metis.h>'
 breaks only_the_command_prints_and_exits host/data/a.c '    printf("x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    fprintf(stderr, "x");'
 breaks only_the_command_prints_and_exits host/data/a.c '    exit(1);'

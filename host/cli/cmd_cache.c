@@ -1,5 +1,5 @@
-/* cmd_cache.c - `fathom cache path` and `fathom cache clear`: where data sets and tuning records are stored, and
- * removing them. */
+/* cmd_cache.c - `fathom cache path` and `fathom cache clear`: where data sets, tuning records and orders of nodes
+ * are stored, and removing them. */
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -7,9 +7,9 @@
 #include "core/plural.h"
 
 /* What the cache may hold; files of other programs are not touched. */
-#define PARTS "data|tune"
-static const char *const part_folders[] = {"fathom/data", "fathom/tune"};
-enum { PART_COUNT = 2 };
+#define PARTS "data|tune|order"
+static const char *const part_folders[] = {"fathom/data", "fathom/tune", "fathom/order"};
+enum { PART_COUNT = 3 };
 
 struct cache_options {
     struct common_options common;
@@ -53,12 +53,13 @@ static fathom_status cmd_cache_clear(const void *given) { return visit_all(given
 
 #define S struct cache_options
 static const struct opt_row rows[] = {
-    OPT_OPERAND_CHOICE(S, part, "PART", PARTS, NULL, "only data sets, or only tuning records"),
+    OPT_OPERAND_CHOICE(S, part, "PART", PARTS, NULL,
+                       "only data sets, only tuning records, or only orders of nodes for ranks"),
 };
 #undef S
 
 const struct command command_cache_path = {
-    "cache path",   "print where data sets and tuning records are stored",
+    "cache path",   "print where data sets, tuning records and orders of nodes are stored",
     NULL,           "fathom cache path\n",
     OPT_ROWS(rows), sizeof(struct cache_options),
     cmd_cache_path,
@@ -66,7 +67,7 @@ const struct command command_cache_path = {
 
 const struct command command_cache_clear = {
     "cache clear",
-    "remove data sets and tuning records from the cache",
+    "remove data sets, tuning records and orders of nodes from the cache",
     NULL,
     "fathom cache clear tune\n",
     OPT_ROWS(rows),

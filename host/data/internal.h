@@ -88,6 +88,9 @@ fathom_status data_split_new(data_split *split, const char *name, int64_t train,
 
 void data_split_drop_unlabelled(data_split *split, const int32_t *labels);
 
+/* slice_order.c: graphs of at least so many entries have their order in the cache; less in tests. */
+extern int64_t data_order_cached_entries;
+
 /* paths.c */
 bool data_is_file(const char *path);
 bool data_is_folder(const char *path);

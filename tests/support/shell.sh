@@ -5,7 +5,7 @@
 set -euo pipefail
 
 # built_files: the files of the build tree that the command needs, with inode, size and time of the last change.
-built_files() { stat -c '%n %i %s %Y' "${FATHOM:-}" "${BUILD_DIR:-.}"/{fathom_opencl,fathom_openmpi,fathom_mpich,libfathom}.so 2>/dev/null || true; }
+built_files() { stat -c '%n %i %s %Y' "${FATHOM:-}" "${BUILD_DIR:-.}"/{fathom_opencl,fathom_openmpi,fathom_mpich,fathom_metis,libfathom}.so 2>/dev/null || true; }
 
 # The test is a process of its own: its EXIT trap, `exit` and set -e are its own, and what it records outlives it.
 if [ "$1" != --body ]; then
