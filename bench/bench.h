@@ -8,9 +8,12 @@
 #define BENCH_BENCH_H
 
 #include "backend/backend.h"
+#include "bench/watch.h"
 #include "core/json.h"
 #include "core/progress.h"
+#include "core/text.h"
 #include "data/data.h"
+#include "nn/nn.h"
 
 #define BENCH_FORMAT 1    /* of the JSON file; raised when a field changes its meaning */
 #define BENCH_DEVICES 16  /* measured in one run */
@@ -21,6 +24,8 @@
 #define BENCH_ROWS_READ 50000 /* of a file; bench itself writes a few hundred */
 #define BENCH_SAMPLES_MIN 5   /* fewer say nothing about the spread */
 #define BENCH_COPIES 3        /* sizes of the roof's copies: 1, 8 and 64 MiB read and written */
+#define BENCH_TRIES 3         /* of a workload that is disturbed, in one round */
+#define BENCH_NAME 64         /* of the machine, as the user calls it */
 
 /* Seconds of one piece of work. A sample is `launches` pieces and one wait, divided by `launches`. */
 struct bench_times {
@@ -37,10 +42,23 @@ static inline const char *bench_mark(const struct bench_times *t) {
     return t->settled ? "" : t->samples < BENCH_SAMPLES_MIN ? "?" : "!";
 }
 
+/* What a standard workload (workloads.h) adds to its time; 0: unknown. */
+struct bench_figures {
+    double edges;   /* passed in one piece of work: entries of the graph x layers x 3 passes; pairs of nodes in gain */
+    int64_t memory; /* bytes of the plan */
+    int64_t launches;                  /* of one piece of work */
+    double first;                      /* seconds from the data to the end of the first piece, kernels built */
+    double joules;                     /* of one piece of work */
+    double speed_up;                   /* over the native CPU of the same run */
+    char recompute[NN_RECOMPUTE_TEXT]; /* activations that do not fit the device; "" */
+    char disturbed[WATCH_TEXT];        /* the reason, or "" */
+};
+
 struct bench_row {
-    char name[40];  /* "spmm", "gcn + group, 15 layers" */
-    char shape[64]; /* "n=2708 d=16", "cora" */
+    char name[40];  /* "gnn-small", "spmm", "gcn + group, 15 layers" */
+    char shape[64]; /* "v1: GCN, 15 layers of 16", "n=2708 d=16", "cora" */
     struct bench_times time;
+    struct bench_figures figures;
     double flops, bytes; /* of one piece of work; 0: not counted */
     double roof;         /* seconds the device would need at the roof; 0: unknown */
     char missing[200];   /* why it was not measured, or "" */
@@ -49,8 +67,13 @@ struct bench_row {
 struct bench_device {
     char selector[24], backend[16], name[BE_TEXT], platform[BE_TEXT], driver[BE_TEXT];
     char failed[500]; /* the message of its failure, after which its rows are missing; or "" */
+    char pci[24];
     int64_t compute_units, threads;
+    bool on_cores;             /* the cores of the processor compute: the native CPU, OpenCL on the CPU */
+    bool in_package;           /* part of the processor: these, and integrated GPUs */
     bool tuned;                /* a tuning record of fathom tune is used */
+    bool roof_steady;          /* two passes over the roof agreed */
+    double score;              /* bench_score.c; 0: none */
     double copy[BENCH_COPIES]; /* bytes per second of a copy of each size; 0: not measured */
     double gemm;               /* floating-point operations per second of the best product */
     struct bench_row *rows;
@@ -60,10 +83,17 @@ struct bench_device {
 };
 
 /* What is measured, in the order of measuring; each is a table of its own. */
-enum bench_part { BENCH_OPS, BENCH_EPOCH, BENCH_METRICS, BENCH_PARTS };
+enum bench_part { BENCH_GNN, BENCH_OPS, BENCH_EPOCH, BENCH_METRICS, BENCH_PARTS };
 
 struct bench_record {
     char what[16], version[32], when[32], system[200], cpu[120], clock[80], libraries[2][1000];
+    char name[BENCH_NAME];      /* of the machine; "": the processor's */
+    char disturbed[WATCH_TEXT]; /* why the figures are not those of an idle machine, or "" */
+    bool forced;                /* scores are given all the same */
+    bool busy;                  /* a workload was disturbed in every try: later ones are tried once */
+    double load[2], others;     /* load average before and after; cores that other programs used, NaN: unknown */
+    double core_ns[2];          /* the smallest and largest distance of two cores seen */
+    int64_t retries;            /* measurements that were disturbed and repeated */
     int64_t cores;
     double ping_pong_ns;                        /* one way between two cores; NaN when there is only one */
     double seconds;                             /* allowed per row */
@@ -103,8 +133,14 @@ double bench_ping_pong(void);
 
 /* ---- the roof (bench_roof.c) ---- */
 
-/* Copies and multiplies on the device: fills copy and gemm. */
+/* Copies and multiplies on the device: raises copy and gemm, in passes until two of them agree. roof_steady: they did.
+ */
 fathom_status bench_roof(struct bench_device *device, be_device *dev, double allowed);
+/* Is any speed more than a tenth above that of the pass before? */
+bool bench_roof_rose(const struct bench_device *now, const struct bench_device *before);
+/* Was a row faster than its roof, of more bytes than any cache that the copies fit into? */
+bool bench_roof_exceeded(const struct bench_device *device);
+void bench_roof_apply(struct bench_device *device); /* the roof of every row, after it was measured again */
 
 /* Seconds at the roof: the larger of the time for the arithmetic at the speed of the best product and of the time for
  * the bytes at that of the fastest copy of at least as many bytes (more than were copied: of the largest). */
@@ -146,6 +182,8 @@ struct bench_options {
     int what;              /* enum bench_part; BENCH_PARTS: all of them */
     double seconds;        /* per row */
     const char *only;      /* rows whose name or shape contains this; NULL: all */
+    const char *name;      /* of the machine; NULL: the processor's */
+    bool force;            /* scores also where the run was disturbed */
     message_fn *progress, *message;
 };
 
@@ -160,8 +198,14 @@ fathom_status bench_verdict(const struct bench_record *record);
  * BENCH_DEVICES. */
 fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *selectors);
 
+/* The score of a device, 0 where it has none or the run was disturbed (unless forced). */
+static inline double bench_shown_score(const struct bench_record *record, size_t d) {
+    return record->disturbed[0] && !record->forced ? 0 : record->devices[d].score;
+}
+
 bool bench_wanted(const struct bench_record *record, const char *name, const char *shape);
 
+fathom_status bench_gnn(struct bench_record *record, be_device *const *devices);
 fathom_status bench_ops(struct bench_record *record, be_device *const *devices);
 fathom_status bench_epoch(struct bench_record *record, be_device *const *devices);
 fathom_status bench_metrics(struct bench_record *record, be_device *const *devices);
@@ -182,7 +226,14 @@ struct bench_data {
 };
 fathom_status bench_load(struct bench_data *data, const char *name);
 
-/* ---- output (bench_table.c, bench_html.c) ---- */
+/* ---- output (bench_table.c, bench_text.c, bench_html.c) ---- */
+
+/* The answer in a line or two: which device is fastest, and by how much; why there is no score. "" without workloads.
+ */
+void bench_write_verdict(text_buf *out, const struct bench_record *record);
+/* One line per row and device, for spreadsheets; the same with tables in Markdown. */
+fathom_status bench_write_csv(text_buf *out, const struct bench_record *record);
+fathom_status bench_write_markdown(text_buf *out, const struct bench_record *record);
 
 /* The table of one part; the first row holds the column titles, so rows == 1 is an empty table. `right` has a bit per
  * column that is right-aligned. Freed with bench_table_free, also after a failure. */
@@ -193,7 +244,11 @@ struct bench_table {
     size_t rows, columns;
     unsigned right;
 };
-fathom_status bench_table_make(struct bench_table *t, const struct bench_record *record, size_t part);
+fathom_status bench_table_make(struct bench_table *t, const struct bench_record *record, size_t part, bool narrow);
+/* Devices and scores; with several records also the names of the machines. */
+fathom_status bench_score_table(struct bench_table *t, const struct bench_record *records, size_t count);
+/* Times of the standard workloads on several machines. */
+fathom_status bench_machines_table(struct bench_table *t, const struct bench_record *records, size_t count);
 void bench_table_free(struct bench_table *t);
 
 /* Is row r of device d missing for a reason that no row before it has? */
@@ -203,6 +258,9 @@ bool bench_is_new_reason(const struct bench_record *record, size_t d, size_t r);
  * the part. */
 double bench_longest(const struct bench_record *record, size_t part, size_t r);
 fathom_status bench_write_html(const char *path, const struct bench_record *record);
+
+/* "617", "12.3 M"; valid until the fourth call after this one in the thread. */
+const char *bench_rate_text(double rate);
 
 /* "12.3 us", "4.56 ms"; valid until the eighth call after this one in the thread. */
 const char *bench_time_text(double seconds);

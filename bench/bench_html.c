@@ -3,10 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "bench/bench.h"
+#include "bench/bench_html.h"
 #include "core/plural.h"
-#include "report/chart.h"
-#include "report/page.h"
 
 #define COLOURS 8 /* of chart_bar */
 
@@ -59,10 +57,9 @@ static void add_devices(text_buf *out, const struct bench_record *record, bool r
 }
 
 static void add_facts(text_buf *out, const struct bench_record *record) {
-    bool roof = record->ends[BENCH_OPS] > 0;
-    text_add(out, "<h1>fathom bench: ");
-    text_add_escaped(out, record->what);
-    text_add(out, "</h1>\n<p>fathom ");
+    text_add(out, "<h1>");
+    text_add_escaped(out, record->name[0] ? record->name : record->cpu);
+    text_add(out, "</h1>\n<p class=\"lead\">fathom ");
     text_add_escaped(out, record->version);
     text_add(out, ", ");
     text_add_escaped(out, record->when);
@@ -75,6 +72,23 @@ static void add_facts(text_buf *out, const struct bench_record *record) {
     text_add(out, ". Clock: ");
     text_add_escaped(out, record->clock);
     text_add(out, ".</p>\n");
+}
+
+static void add_verdict(text_buf *out, const struct bench_record *record) {
+    text_buf verdict = {0};
+    bench_write_verdict(&verdict, record);
+    if (verdict.count > 0) {
+        text_add(out, "<p class=\"note%s\">", record->disturbed[0] ? " warn" : "");
+        text_add_escaped(out, verdict.bytes);
+        text_add(out, "</p>\n");
+    }
+    if (verdict.status != FATHOM_OK)
+        out->status = verdict.status;
+    text_free(&verdict);
+}
+
+static void add_roofs(text_buf *out, const struct bench_record *record) {
+    bool roof = record->ends[BENCH_OPS] > record->ends[BENCH_GNN];
     add_devices(out, record, roof);
     text_add(out,
              "<p>Bars: median time next to the longest of the row (epochs and metrics of one device: of the "
@@ -119,8 +133,10 @@ static void add_row(text_buf *out, const struct bench_record *record, size_t par
 }
 
 static void add_part(text_buf *out, const struct bench_record *record, size_t part) {
-    static const char *const titles[BENCH_PARTS] = {"Operations", "Epochs of training", "Metrics of over-smoothing"};
-    static const char *const heads[BENCH_PARTS][2] = {{"operation", "shape"}, {"epoch", "data"}, {"metric", "data"}};
+    static const char *const titles[BENCH_PARTS] = {"", "Operations", "Epochs of training",
+                                                    "Metrics of over-smoothing"};
+    static const char *const heads[BENCH_PARTS][2] = {
+        {"", ""}, {"operation", "shape"}, {"epoch", "data"}, {"metric", "data"}};
     if (bench_start(record, part) == record->ends[part])
         return;
     page_element(out, "h2", titles[part]);
@@ -142,18 +158,63 @@ static void add_part(text_buf *out, const struct bench_record *record, size_t pa
     page_table_end(out);
 }
 
+static void add_legend(text_buf *out) {
+    text_add(out,
+             "<p><small>! the middle half of the samples did not come within %.0f%% of each other. ? fewer than %d "
+             "samples. * disturbed while it was measured.</small></p>\n",
+             100 * BENCH_SPREAD, BENCH_SAMPLES_MIN);
+}
+
 fathom_status bench_write_html(const char *path, const struct bench_record *record) {
     text_buf out = {0};
     page_begin(&out, NULL, "bench", style);
     add_facts(&out, record);
-    for (size_t part = 0; part < BENCH_PARTS; part++)
+    add_verdict(&out, record);
+    fathom_status status = record->ends[BENCH_GNN] > 0 ? bench_html_workloads(&out, record, 1) : FATHOM_OK;
+    if (record->ends[BENCH_PARTS - 1] > record->ends[BENCH_GNN])
+        add_roofs(&out, record);
+    for (size_t part = BENCH_OPS; part < BENCH_PARTS; part++)
         add_part(&out, record, part);
-    text_add(&out,
-             "<p><small>! the middle half of the samples did not come within %.0f%% of each other. "
-             "? too long for %d samples in %.2g s.</small></p>\n",
-             100 * BENCH_SPREAD, BENCH_SAMPLES_MIN, record->seconds);
+    add_legend(&out);
     page_end(&out, NULL);
-    fathom_status status = text_save(&out, path);
+    if (status == FATHOM_OK)
+        status = text_save(&out, path);
+    text_free(&out);
+    return status;
+}
+
+/* ---- several machines ---- */
+
+static void add_machine(text_buf *out, const struct bench_record *record) {
+    text_add(out, "<tr>");
+    page_cell(out, NULL, record->name);
+    page_cell(out, "wrap", record->cpu);
+    add_cell(out, "n", "%d", (int)record->cores);
+    page_cell(out, "wrap", record->disturbed[0] ? record->disturbed : "no");
+    page_cell(out, "k", record->version);
+    page_cell(out, "k", record->when);
+    text_add(out, "</tr>\n");
+}
+
+fathom_status bench_write_compare_html(const char *path, const struct bench_record *records, size_t count) {
+    static const char *const heads[][2] = {{"machine", NULL},   {"processor", NULL}, {"cores", "n"},
+                                           {"disturbed", NULL}, {"fathom", "k"},     {"when", "k"}};
+    text_buf out = {0};
+    page_begin(&out, NULL, "bench compare", style);
+    page_element(&out, "h1", "GNN training on several machines");
+    fathom_status status = bench_html_workloads(&out, records, count);
+    page_element(&out, "h2", "Machines");
+    page_table_begin(&out, NULL, NULL);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        page_table_head(&out, heads[i][1], heads[i][0]);
+    page_table_body(&out);
+    for (size_t i = 0; i < count; i++)
+        add_machine(&out, &records[i]);
+    page_table_end(&out);
+    add_legend(&out);
+    page_end(&out, NULL);
+    if (status == FATHOM_OK)
+        status = text_save(&out, path);
     text_free(&out);
     return status;
 }

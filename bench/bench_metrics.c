@@ -6,6 +6,7 @@
 #include "bench/bench.h"
 #include "core/mem.h"
 #include "core/random.h"
+#include "core/redact.h"
 #include "metrics/single_metrics.h"
 
 fathom_status bench_load(struct bench_data *data, const char *name) {
@@ -14,9 +15,11 @@ fathom_status bench_load(struct bench_data *data, const char *name) {
     data_free(data->set);
     data->set = NULL;
     data->name = name;
+    char clean[REDACT_LINE_MAX];
     fathom_status status = data_load(&data->set, name, NULL);
     if (status == FATHOM_DATA) {
-        snprintf(data->missing, sizeof data->missing, "%.190s", fathom_last_error());
+        redact_line(clean, fathom_last_error());
+        snprintf(data->missing, sizeof data->missing, "%.190s", clean);
         status = FATHOM_OK;
     }
     return status;

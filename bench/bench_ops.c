@@ -312,5 +312,10 @@ fathom_status bench_ops(struct bench_record *record, be_device *const *devices) 
                                   time_case(row, device, devices[i], &c, bench_measure_round, record->seconds)));
         }
     }
+    for (size_t i = 0; i < record->count; i++)
+        if (bench_roof_exceeded(&record->devices[i])) {
+            TRY(find_roof(record, &record->devices[i], devices[i]));
+            bench_roof_apply(&record->devices[i]);
+        }
     return FATHOM_OK;
 }

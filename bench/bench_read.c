@@ -39,6 +39,49 @@ static fathom_status positive_field(double *value, const cJSON *object, const ch
     return FATHOM_OK;
 }
 
+/* ---- fields that not every file has ---- */
+
+static void optional_text(char *text, size_t size, const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    snprintf(text, size, "%s", cJSON_IsString(item) ? item->valuestring : "");
+}
+
+/* 0 where it is null, not there or not positive. */
+static double optional_number(const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) && item->valuedouble > 0 && isfinite(item->valuedouble) ? item->valuedouble : 0;
+}
+
+static int64_t optional_count(const cJSON *object, const char *key) {
+    return (int64_t)fmin(optional_number(object, key), 9e15);
+}
+
+static void read_figures(struct bench_row *row, const cJSON *item) {
+    struct bench_figures *f = &row->figures;
+    f->edges = optional_number(item, "edges_per_s") * row->time.median;
+    f->speed_up = optional_number(item, "speed_up");
+    f->memory = optional_count(item, "memory_bytes");
+    f->launches = optional_count(item, "launches");
+    f->first = optional_number(item, "first_run_s");
+    f->joules = optional_number(item, "joules");
+    optional_text(f->recompute, sizeof f->recompute, item, "recompute");
+    optional_text(f->disturbed, sizeof f->disturbed, item, "disturbed");
+}
+
+static void read_machine(struct bench_record *record, const cJSON *tree) {
+    const cJSON *machine = cJSON_GetObjectItemCaseSensitive(tree, "machine");
+    const cJSON *conditions = cJSON_GetObjectItemCaseSensitive(tree, "conditions");
+    optional_text(record->when, sizeof record->when, tree, "when");
+    optional_text(record->cpu, sizeof record->cpu, machine, "cpu");
+    optional_text(record->system, sizeof record->system, machine, "system");
+    record->cores = optional_count(machine, "cores");
+    optional_text(record->disturbed, sizeof record->disturbed, conditions, "disturbed");
+    record->forced = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(conditions, "forced"));
+    optional_text(record->name, sizeof record->name, tree, "name");
+    if (!record->name[0])
+        snprintf(record->name, sizeof record->name, "%.60s", record->cpu[0] ? record->cpu : "unnamed");
+}
+
 static fathom_status read_row(struct bench_device *device, const cJSON *item, const char *path) {
     char name[sizeof((struct bench_row *)0)->name], shape[sizeof((struct bench_row *)0)->shape];
     const cJSON *missing = cJSON_GetObjectItemCaseSensitive(item, "missing");
@@ -58,6 +101,8 @@ static fathom_status read_row(struct bench_device *device, const cJSON *item, co
     double samples = 0;
     TRY(positive_field(&samples, item, "samples", path));
     row->time.samples = (int64_t)fmin(samples, BENCH_SAMPLES);
+    row->time.settled = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "settled"));
+    read_figures(row, item);
     return FATHOM_OK;
 }
 
@@ -126,6 +171,8 @@ static fathom_status read_device(struct bench_record *record, const cJSON *item,
     TRY(text_field(device->driver, sizeof device->driver, item, "driver", path));
     const cJSON *threads = cJSON_GetObjectItemCaseSensitive(item, "threads"); /* null: not a matter of threads */
     device->threads = cJSON_IsNumber(threads) ? threads->valueint : 0;
+    device->score = optional_number(item, "score");
+    optional_text(device->backend, sizeof device->backend, item, "backend");
     device->tuned = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tuned"));
     return read_rows(record, device, rows, path);
 }
@@ -139,6 +186,7 @@ static fathom_status read_tree(struct bench_record *record, const cJSON *tree, c
         return damaged(path, "it has another format");
     TRY(text_field(record->what, sizeof record->what, tree, "what", path));
     TRY(text_field(record->version, sizeof record->version, tree, "version", path));
+    read_machine(record, tree);
     if (!cJSON_IsArray(devices) || cJSON_GetArraySize(devices) == 0)
         return damaged(path, "it has no devices");
     cJSON_ArrayForEach(device, devices) TRY(read_device(record, device, path));

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "core/cpu_name.h"
 #include "core/mem.h"
+#include "core/redact.h"
 
 /* The first line of `path`; "" when there is none. */
 static void first_line(char *text, size_t size, const char *path) {
@@ -32,6 +33,7 @@ static void describe_clock(char *text, size_t size) {
 
 fathom_status bench_describe(struct bench_record *record, const char *what, double seconds) {
     struct utsname system;
+    char text[200], clean[REDACT_LINE_MAX];
     time_t now = time(NULL);
     struct tm utc;
     record->seconds = seconds;
@@ -39,15 +41,18 @@ fathom_status bench_describe(struct bench_record *record, const char *what, doub
     snprintf(record->version, sizeof record->version, "%s", fathom_version());
     if (gmtime_r(&now, &utc))
         strftime(record->when, sizeof record->when, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    if (uname(&system) == 0)
-        snprintf(record->system, sizeof record->system, "%.60s %.60s %.60s", system.sysname, system.release,
-                 system.machine);
+    if (uname(&system) == 0) {
+        snprintf(text, sizeof text, "%.60s %.60s %.60s", system.sysname, system.release, system.machine);
+        redact_line(clean, text); /* a kernel may be named after who built it */
+        snprintf(record->system, sizeof record->system, "%.199s", clean);
+    }
     cpu_name(record->cpu, sizeof record->cpu);
     record->cores = sysconf(_SC_NPROCESSORS_ONLN);
     describe_clock(record->clock, sizeof record->clock);
     be_describe("cpu", record->libraries[0], sizeof record->libraries[0]);
     be_describe("opencl", record->libraries[1], sizeof record->libraries[1]);
-    record->ping_pong_ns = bench_ping_pong();
+    record->ping_pong_ns = record->core_ns[0] = record->core_ns[1] = bench_ping_pong();
+    record->load[0] = record->load[1] = record->others = NAN;
     return FATHOM_OK;
 }
 
@@ -62,18 +67,26 @@ fathom_status bench_add_device(struct bench_record *record, const be_info *info,
     snprintf(device->name, sizeof device->name, "%s", info->name);
     snprintf(device->platform, sizeof device->platform, "%s", info->platform);
     snprintf(device->driver, sizeof device->driver, "%s", info->driver);
+    snprintf(device->pci, sizeof device->pci, "%s", info->pci);
+    device->on_cores = info->kind == BE_CPU || info->kind == BE_OPENCL_CPU;
+    device->in_package = device->on_cores || info->kind == BE_GPU_INTEGRATED;
     return FATHOM_OK;
 }
 
 void bench_give_up(struct bench_device *device) {
-    snprintf(device->failed, sizeof device->failed, "%s", fathom_last_error());
+    char clean[REDACT_LINE_MAX];
+    redact_line(clean, fathom_last_error());
+    snprintf(device->failed, sizeof device->failed, "%.499s", clean);
 }
 
 fathom_status bench_end_row(struct bench_device *device, struct bench_row *row, fathom_status status) {
     if (status != FATHOM_DEVICE && status != FATHOM_MEMORY)
         return status;
+    char clean[REDACT_LINE_MAX];
+    redact_line(clean, fathom_last_error());
     row->time = (struct bench_times){0};
-    snprintf(row->missing, sizeof row->missing, "%.199s", fathom_last_error());
+    row->figures = (struct bench_figures){0};
+    snprintf(row->missing, sizeof row->missing, "%.199s", clean);
     if (status == FATHOM_DEVICE)
         bench_give_up(device);
     return FATHOM_OK;
@@ -131,6 +144,27 @@ static void real_or_null(struct json *doc, const char *key, double value) {
         json_null(doc, key);
 }
 
+static void int_or_null(struct json *doc, const char *key, int64_t value) {
+    if (value > 0)
+        json_int(doc, key, value);
+    else
+        json_null(doc, key);
+}
+
+/* Of a standard workload. */
+static void figures_to_json(struct json *doc, const struct bench_row *row) {
+    const struct bench_figures *f = &row->figures;
+    json_real(doc, "epochs_per_s", 1 / row->time.median);
+    json_real(doc, "edges_per_s", f->edges / row->time.median);
+    real_or_null(doc, "speed_up", f->speed_up);
+    int_or_null(doc, "memory_bytes", f->memory);
+    int_or_null(doc, "launches", f->launches);
+    real_or_null(doc, "first_run_s", f->first);
+    real_or_null(doc, "joules", f->joules);
+    json_text(doc, "recompute", f->recompute[0] ? f->recompute : NULL);
+    json_text(doc, "disturbed", f->disturbed[0] ? f->disturbed : NULL);
+}
+
 static void row_to_json(struct json *doc, const struct bench_row *row) {
     bool there = !row->missing[0];
     json_open(doc, NULL);
@@ -149,11 +183,13 @@ static void row_to_json(struct json *doc, const struct bench_row *row) {
         real_or_null(doc, "gflop_s", 1e-9 * row->flops / t->median);
         real_or_null(doc, "gb_s", 1e-9 * row->bytes / t->median);
         real_or_null(doc, "of_roof", row->roof / t->median);
+        if (row->figures.edges > 0)
+            figures_to_json(doc, row);
     }
     json_close(doc);
 }
 
-static void device_to_json(struct json *doc, const struct bench_device *device) {
+static void device_to_json(struct json *doc, const struct bench_device *device, double score) {
     json_open(doc, NULL);
     json_text(doc, "word", device->selector);
     json_text(doc, "name", device->name);
@@ -167,11 +203,13 @@ static void device_to_json(struct json *doc, const struct bench_device *device) 
     else
         json_null(doc, "threads");
     json_bool(doc, "tuned", device->tuned);
+    real_or_null(doc, "score", score);
     json_open(doc, "roof");
     real_or_null(doc, "copy_in_cache_gb_s", 1e-9 * device->copy[0]);
     real_or_null(doc, "copy_8_mib_gb_s", 1e-9 * device->copy[1]);
     real_or_null(doc, "copy_in_memory_gb_s", 1e-9 * device->copy[2]);
     real_or_null(doc, "gemm_gflop_s", 1e-9 * device->gemm);
+    json_bool(doc, "steady", device->roof_steady);
     json_close(doc);
     json_open_array(doc, "rows");
     for (size_t i = 0; i < device->count; i++)
@@ -185,12 +223,23 @@ void bench_to_json(struct json *doc, const struct bench_record *record) {
     json_text(doc, "what", record->what);
     json_text(doc, "version", record->version);
     json_text(doc, "when", record->when);
+    json_text(doc, "name", record->name[0] ? record->name : record->cpu);
     json_open(doc, "machine");
     json_text(doc, "system", record->system);
     json_text(doc, "cpu", record->cpu);
     json_int(doc, "cores", record->cores);
     json_real(doc, "core_to_core_ns", record->ping_pong_ns);
     json_text(doc, "clock", record->clock);
+    json_close(doc);
+    json_open(doc, "conditions");
+    json_text(doc, "disturbed", record->disturbed[0] ? record->disturbed : NULL);
+    json_bool(doc, "forced", record->forced);
+    json_int(doc, "retries", record->retries);
+    json_real(doc, "cores_of_others", record->others);
+    json_real(doc, "load_before", record->load[0]);
+    json_real(doc, "load_after", record->load[1]);
+    json_real(doc, "core_to_core_min_ns", record->core_ns[0]);
+    json_real(doc, "core_to_core_max_ns", record->core_ns[1]);
     json_close(doc);
     json_open(doc, "libraries");
     json_text(doc, "cpu", record->libraries[0]);
@@ -200,6 +249,6 @@ void bench_to_json(struct json *doc, const struct bench_record *record) {
     json_real(doc, "spread_wanted", BENCH_SPREAD);
     json_open_array(doc, "devices");
     for (size_t i = 0; i < record->count; i++)
-        device_to_json(doc, &record->devices[i]);
+        device_to_json(doc, &record->devices[i], bench_shown_score(record, i));
     json_close(doc);
 }

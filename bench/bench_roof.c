@@ -6,6 +6,9 @@
 /* Bytes read and written: within L2, within L3, in memory. */
 static const int64_t copy_bytes[BENCH_COPIES] = {1 << 20, 8 << 20, 64 << 20};
 
+#define ROOF_PASSES 4   /* at most */
+#define ROOF_AGREES 1.1 /* two passes agree when the faster one is at most this much faster */
+
 /* m x k times k x n, the left one stored transposed where `ta`. The fastest differs by device: CLBlast or OpenBLAS may
  * compute the large one, fathom's kernels those of layers (H W) and of their gradients (H' G). */
 static const struct product {
@@ -70,12 +73,47 @@ out:
     return status;
 }
 
-fathom_status bench_roof(struct bench_device *device, be_device *dev, double allowed) {
+static fathom_status measure_roof(struct bench_device *device, be_device *dev, double allowed) {
     for (int i = 0; i < BENCH_COPIES; i++)
         TRY(run_copy(&device->copy[i], dev, copy_bytes[i], allowed));
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         TRY(run_product(&device->gemm, dev, &products[i], allowed));
     return FATHOM_OK;
+}
+
+bool bench_roof_rose(const struct bench_device *now, const struct bench_device *before) {
+    bool rose = now->gemm > ROOF_AGREES * before->gemm;
+    for (int i = 0; i < BENCH_COPIES; i++)
+        rose |= now->copy[i] > ROOF_AGREES * before->copy[i];
+    return rose;
+}
+
+fathom_status bench_roof(struct bench_device *device, be_device *dev, double allowed) {
+    struct bench_device before;
+    for (int pass = 0; pass < ROOF_PASSES; pass++) {
+        before = *device;
+        TRY(measure_roof(device, dev, allowed));
+        device->roof_steady = !bench_roof_rose(device, &before);
+        if (device->roof_steady)
+            break;
+    }
+    return FATHOM_OK;
+}
+
+void bench_roof_apply(struct bench_device *device) {
+    for (size_t r = 0; r < device->count; r++)
+        if (device->rows[r].roof > 0)
+            device->rows[r].roof = bench_roof_time(device, device->rows[r].flops, device->rows[r].bytes);
+}
+
+bool bench_roof_exceeded(const struct bench_device *device) {
+    for (size_t r = 0; r < device->count; r++) {
+        const struct bench_row *row = &device->rows[r];
+        if (row->roof > 0 && !row->missing[0] && row->bytes > (double)copy_bytes[BENCH_COPIES - 1] &&
+            row->roof > ROOF_AGREES * row->time.median)
+            return true;
+    }
+    return false;
 }
 
 double bench_roof_time(const struct bench_device *device, double flops, double bytes) {

@@ -2,11 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/bench.h"
+#include "bench/workloads.h"
+#include "core/text.h"
+
+#define IDLE_SECONDS 5.0 /* to wait for other programs before a run */
 
 /* In the order of BENCH_WHAT. */
-static fathom_status (*const measure[BENCH_PARTS])(struct bench_record *record,
-                                                   be_device *const *devices) = {bench_ops, bench_epoch, bench_metrics};
+static fathom_status (*const measure[BENCH_PARTS])(struct bench_record *record, be_device *const *devices) = {
+    bench_gnn, bench_ops, bench_epoch, bench_metrics};
 
 fathom_status bench_device_rows(int *rows, int *count, const be_list *list, const char *selectors) {
     char selector[128];
@@ -87,17 +90,52 @@ static void report_busy_cores(const struct bench_record *record, be_device *cons
     }
 }
 
+static bool any_on_cores(const struct bench_record *record) {
+    for (size_t d = 0; d < record->count; d++)
+        if (record->devices[d].on_cores)
+            return true;
+    return false;
+}
+
+/* All rounds, watched as a whole; the workloads of bench_gnn are also watched one by one. */
+static fathom_status measure_rounds(struct bench_record *record, be_device *const *devices, int what) {
+    struct bench_watch watch;
+    bench_watch_begin(&watch, "", any_on_cores(record));
+    for (; record->round < BENCH_ROUNDS; record->round++)
+        TRY(measure_round(record, devices, what));
+    bench_watch_end(&watch);
+    record->load[0] = watch.before.average;
+    record->load[1] = watch.after.average;
+    record->others = bench_watch_others(&watch);
+    if (what != BENCH_GNN)
+        bench_watch_disturbed(record->disturbed, &watch);
+    bench_finish_gnn(record);
+    return FATHOM_OK;
+}
+
+static void report_busy_machine(const struct bench_record *record) {
+    char text[100];
+    double others = bench_wait_for_idle(IDLE_SECONDS);
+    if (others > 0.1 * (double)record->cores && record->message) {
+        text_format(text, sizeof text, "other programs use %.1f cores: wait until the machine is idle", others);
+        record->message(text);
+    }
+}
+
 fathom_status bench_run(struct bench_record *record, const struct bench_options *options) {
-    static const char *const names[BENCH_PARTS + 1] = {"ops", "epoch", "metrics", "all"};
+    static const char *const names[BENCH_PARTS + 1] = {"gnn", "ops", "epoch", "metrics", "all"};
     be_device *devices[BENCH_DEVICES] = {NULL};
     fathom_status status;
     record->only = options->only;
     record->progress = options->progress;
     record->message = options->message;
     TRY_OUT(bench_describe(record, names[options->what], options->seconds));
+    snprintf(record->name, sizeof record->name, "%s", options->name ? options->name : "");
+    record->forced = options->force;
     TRY_OUT(open_devices(devices, record, options));
-    for (; record->round < BENCH_ROUNDS; record->round++)
-        TRY_OUT(measure_round(record, devices, options->what));
+    if (options->what == BENCH_GNN || options->what == BENCH_PARTS)
+        report_busy_machine(record);
+    TRY_OUT(measure_rounds(record, devices, options->what));
     progress_clear(record->progress);
     report_busy_cores(record, devices);
     if (record->devices[0].count == 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/workloads.h"
 #include "core/mem.h"
 
 #define DIFFERENCES_PER_DEVICE 4
@@ -62,7 +63,7 @@ static void compare_rows(struct bench_comparison *c, const struct bench_record *
             log_ratio += log(ratio);
         }
     }
-    c->speed_up = exp(log_ratio / (double)c->count);
+    c->speed_up = c->count > 0 ? exp(log_ratio / (double)c->count) : (double)NAN;
     c->base_only = count_unmatched(base, other);
     c->other_only = count_unmatched(other, base);
 }
@@ -108,7 +109,7 @@ fathom_status bench_compare(struct bench_comparison *c, const struct bench_recor
     TRY(mem_new(&c->differences, 1 + DIFFERENCES_PER_DEVICE * base->count, 1, sizeof *c->differences, "comparison"));
     compare_rows(c, base, other);
     find_differences(c, base, other);
-    if (c->count == 0)
+    if (c->count == 0 && !bench_has_workloads(other))
         return fail(FATHOM_DATA,
                     "%s and %s have no row on the same device in common; measure one device in each, "
                     "or the same devices in both",
@@ -159,5 +160,30 @@ void bench_comparison_to_json(struct json *doc, const struct bench_comparison *c
         json_close(doc);
     }
     json_close(doc);
+    json_close(doc);
+}
+
+void bench_machines_to_json(struct json *doc, const struct bench_record *records, size_t count) {
+    json_open_array(doc, "machines");
+    for (size_t i = 0; i < count; i++)
+        for (size_t d = 0; d < records[i].count; d++) {
+            const struct bench_device *device = &records[i].devices[d];
+            json_open(doc, NULL);
+            json_text(doc, "name", records[i].name);
+            json_text(doc, "device", device->selector);
+            json_text(doc, "disturbed", records[i].disturbed[0] ? records[i].disturbed : NULL);
+            double score = bench_shown_score(&records[i], d);
+            json_real(doc, "score", score > 0 ? score : (double)NAN);
+            json_open_array(doc, "workloads");
+            for (size_t w = 0; w < WORKLOADS; w++) {
+                const struct bench_row *row = bench_workload_row(device, w);
+                json_open(doc, NULL);
+                json_text(doc, "name", bench_workloads[w].name);
+                json_real(doc, "median_s", row ? row->time.median : (double)NAN);
+                json_close(doc);
+            }
+            json_close(doc);
+            json_close(doc);
+        }
     json_close(doc);
 }

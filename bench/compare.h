@@ -42,6 +42,9 @@ fathom_status bench_compare(struct bench_comparison *c, const struct bench_recor
                             const struct bench_record *other, const char *other_path);
 void bench_comparison_free(struct bench_comparison *c);
 
+/* "machines": files of standard workloads, with the scores and times of all devices. */
+void bench_machines_to_json(struct json *doc, const struct bench_record *records, size_t count);
+
 /* One object of "comparisons". */
 void bench_comparison_to_json(struct json *doc, const struct bench_comparison *c);
 

@@ -10,14 +10,14 @@ one_message() {
 bench() { "$FATHOM" bench --threads 1 --seconds 0.005 "$@"; }
 
 # --- every kind of measurement gives a table, a page and a document
-bench --device cpu --only group_apply -o ops.json --html ops.html >out 2>err
+bench --what ops --device cpu --only group_apply -o ops.json --html ops.html >out 2>err
 grep -q 'group_apply .*n=2708 d=16 G=10 .*%' out || fail "no line about group_apply: $(cat out)"
 grep -q '^core to core: [0-9]* ns$' out || [ "$(nproc)" = 1 ] || fail "no core-to-core figure: $(cat out)"
 grep -q '^written: ops.json$' err || fail "it does not say what it wrote: $(cat err)"
 grep -q '</html>' ops.html || fail "the page is not whole"
 same "$(field "d['fathom_bench'], d['what'], len(d['devices'])" ops.json)" "(1, 'ops', 1)" "head of the document"
-same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_8_mib_gb_s', 'copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s']" roof
-same "$(field "all(d['devices'][0]['roof'].values())" ops.json)" True "the roof is measured"
+same "$(field "sorted(d['devices'][0]['roof'])" ops.json)" "['copy_8_mib_gb_s', 'copy_in_cache_gb_s', 'copy_in_memory_gb_s', 'gemm_gflop_s', 'steady']" roof
+same "$(field "all(v for k, v in d['devices'][0]['roof'].items() if k != 'steady')" ops.json)" True "the roof is measured"
 same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" ops.json)" \
     "['n=2708 d=16 G=10', 'n=18333 d=16 G=10', 'n=2708 d=256 G=10']" shapes
 same "$(field "all(0 < r['q1_s'] <= r['median_s'] <= r['q3_s'] and r['gflop_s'] > 0 and r['gb_s'] > 0 and r['of_roof'] > 0 for r in d['devices'][0]['rows'])" ops.json)" True rows
@@ -26,12 +26,68 @@ same "$(field "all(d['machine'][k] for k in ('system', 'cores', 'clock')) and al
 same "$(field "round(d['devices'][0]['rows'][0]['gflop_s'] * d['devices'][0]['rows'][0]['median_s'] * 1e9)" ops.json)" \
     $((2 * 2708 * 16 * 10 + 4 * 2708 * 16)) "operations of group_apply"
 
+# --- the standard workloads: the verdict first, no score for one of them alone; every form of the same figures
+expect_exit 0 bench --device cpu --only gnn-small --name "my machine" -o gnn.json --csv gnn.csv --html gnn.html
+grep -q '^gnn-small: cpu is the fastest here\|^disturbed: ' out || fail "the verdict: $(cat out)"
+same "$(head -1 out | grep -c '^gnn-small\|^disturbed')" 1 "the verdict comes first"
+grep -q '^gnn-small  *[0-9.]* [mu]s' out || fail "no figure: $(cat out)"
+same "$(field "d['what'], d['name'], d['devices'][0]['score'], [r['name'] for r in d['devices'][0]['rows']]" gnn.json)" \
+    "('gnn', 'my machine', None, ['gnn-small'])" "head of the document"
+same "$(field "all(r[k] > 0 for r in d['devices'][0]['rows'] for k in ('epochs_per_s', 'edges_per_s', 'memory_bytes', 'launches', 'first_run_s', 'speed_up'))" gnn.json)" True figures
+same "$(field "[r['samples'] for r in d['devices'][0]['rows']]" gnn.json)" "[201]" "the same work everywhere"
+same "$(python3 -c "import csv; r = list(csv.DictReader(open('gnn.csv'))); print(len(r), r[0]['machine'], r[0]['name'], float(r[0]['median_s']) > 0)")" \
+    "1 my machine gnn-small True" "the spreadsheet"
+expect_exit 0 bench --device cpu --only gnn-small --markdown
+grep -q '^| gnn-small |.* ms |' out || fail "Markdown: $(cat out)"
+# anonymous: neither host, user nor folder
+mkdir -p "$PWD/private"
+same "$(cat gnn.json gnn.csv gnn.html | grep -cF -e "$(hostname)" -e "$PWD" || true)" 0 "names of this machine in the files"
+
+# --- beside busy processes the run says so, and there is no score
+busy() { while :; do :; done; }
+pids=()
+for ((i = 0; i < $(nproc); i++)); do
+    busy &
+    pids+=($!)
+done
+expect_exit 0 bench --device cpu --only gnn-attention -o busy.json
+kill "${pids[@]}"
+grep -q '^disturbed: 1 of 1 measurement.*other programs used [0-9.]* core' out || fail "a busy machine: $(cat out)"
+same "$(field "'other programs' in d['conditions']['disturbed'], 'other programs' in d['devices'][0]['rows'][0]['disturbed'], d['conditions']['retries'] >= 2" busy.json)" \
+    "(True, True, True)" "the stamp in the document"
+
+# --- machines side by side, from files that are given scores
+machine() { # FILE NAME SCORE FACTOR
+    python3 - "$@" <<'PY2'
+import json, sys
+path, name, score, factor = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
+d = json.load(open("gnn.json"))
+d["name"], d["conditions"]["disturbed"], d["devices"][0]["score"] = name, None, score or None
+for r in d["devices"][0]["rows"]:
+    for k in ("median_s", "q1_s", "q3_s"):
+        r[k] *= factor
+json.dump(d, open(path, "w"))
+PY2
+}
+machine one.json one 500 2
+machine two.json two 1000 1
+machine three.json three 0 3
+expect_exit 0 "$FATHOM" bench compare one.json two.json three.json --html machines.html
+same "$(sed -n '2,4s/ .*//p' out | tr '\n' ' ')" "two one three " "machines by score"
+grep -q '^gnn-small  *two  *cpu' out || fail "times of machines: $(cat out)"
+same "$(grep -c 'class="chart hbar"' machines.html)" 5 "bars of two scores and three times"
+expect_exit 0 "$FATHOM" bench compare one.json two.json three.json --json
+same "$(field "[(m['name'], m['score']) for m in d['machines']], len(d['comparisons'])" out)" \
+    "([('one', 500), ('two', 1000), ('three', None)], 2)" "machines as JSON"
+expect_exit 2 "$FATHOM" bench compare ops.json ops.json --html no.html
+one_message "standard workloads"
+
 for what in epoch metrics; do
     FATHOM_DATA= bench --device cpu --what $what --only embedded --json >$what.json 2>err
     same "$(field "d['what'], [r['missing'] for r in d['devices'][0]['rows']][0]" $what.json)" "('$what', None)" "$what"
 done
 # all of them: a table for each, and bars of time are not under 'of its roof'
-FATHOM_DATA= bench --device cpu --what all --only e --html all.html >out
+FATHOM_DATA= bench --device cpu --what all --only ed --html all.html >out
 grep -A99 '^operation .*of its roof$' out | grep -A99 '^epoch .*time$' | grep -q '^metric .*time$' || fail "tables of --what all: $(cat out)"
 grep -q '^gcn + group norm.*%' out && same "$(grep '^gcn + group norm' out | grep -c '#.*%$')" 0 "epochs beside a roof"
 same "$(grep '^epoch' out | tr -s ' ')" "epoch data median spread time" "heads of epochs"
@@ -41,11 +97,11 @@ FATHOM_DATA= XDG_CACHE_HOME=$PWD/empty bench --device cpu --what epoch --only co
 same "$(field "all('fathom data get cora' in r['missing'] for r in d['devices'][0]['rows'])" cora.json)" True "missing data"
 
 # --- shapes that an operation does not take are left out
-expect_exit 0 bench --device cpu --only aggregate --json
+expect_exit 0 bench --what ops --device cpu --only aggregate --json
 same "$(field "[r['shape'] for r in d['devices'][0]['rows']]" out)" "['n=2708 d=16', 'n=18333 d=16']" "shapes of aggregate"
 
 # --- several devices, each once
-expect_exit 0 bench --device cpu,auto,0 --only fill --json
+expect_exit 0 bench --what ops --device cpu,auto,0 --only fill --json
 same "$(field "[x['word'] for x in d['devices']].count('cpu')" out)" 1 "a device named three times"
 
 # --- wrong use
@@ -55,12 +111,12 @@ expect_exit 3 bench --device cpu,nowhere
 one_message nowhere
 expect_exit 2 bench --what nothing
 one_message "did you mean\|ops"
-expect_exit 2 bench --device cpu --only "no such row"
+expect_exit 2 bench --what ops --device cpu --only "no such row"
 one_message "no such row"
 expect_exit 2 bench --seconds 0
 one_message "--seconds"
 mkdir -p folder
-bench --device cpu --only fill -o folder >out 2>err && fail "-o of a folder is taken"
+bench --what ops --device cpu --only fill -o folder >out 2>err && fail "-o of a folder is taken"
 one_message folder
 
 # --- compare: files with known times
@@ -172,9 +228,9 @@ if [ "${FATHOM_TEST_LONG:-}" = 1 ] && "$FATHOM" devices --json --quiet | grep -q
     XDG_CACHE_HOME=$PWD/tuned expect_exit 0 "$FATHOM" tune --device opencl:0 --seconds 0.01 --json
     record=$(field "d['tuned'][0]['file']" out)
     same "$(field "d['tuned'][0]['own_gemm']" out)" "$(field "d['own_gemm']" "$record")" "the record that tune keeps"
-    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --device opencl:0,cpu --only fill --json
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --what ops --device opencl:0,cpu --only fill --json
     same "$(field "[x['tuned'] for x in d['devices']]" out)" "[True, False]" "devices that are tuned"
-    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --device opencl:0 --only fill --json --no-tune
+    XDG_CACHE_HOME=$PWD/tuned expect_exit 0 bench --what ops --device opencl:0 --only fill --json --no-tune
     same "$(field "d['devices'][0]['tuned']" out)" False "a tuning that is not used"
 fi
 

@@ -83,7 +83,7 @@ try sweep --recipe evil.recipe --out "$name.sweep"
 try report "$name.sweep" --text
 try report "$name.sweep" -o page.html
 try report "$name.run" --text
-try bench --only fill --seconds 0.001 -o bench.json
+try bench --what ops --only fill --seconds 0.001 -o bench.json
 python3 - <<'MAKE'
 import json
 evil, d = open("evil", newline="").read(), json.load(open("bench.json"))

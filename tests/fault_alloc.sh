@@ -11,7 +11,7 @@ tried=0 fired=0
 "$FATHOM" train --data karate --layers 2 --epochs 3 --threads 1 --quiet --out trained >/dev/null
 "$FATHOM" eval --checkpoint trained/model.safetensors --data karate --embeddings h.npy --quiet >/dev/null
 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --epochs 2 --seeds 1 --split random:3,3 --jobs 1 --quiet --out swept >/dev/null
-"$FATHOM" bench --only fill --seconds 0.01 -o bench.json --quiet >/dev/null
+"$FATHOM" bench --what ops --only fill --seconds 0.01 -o bench.json --quiet >/dev/null
 cp -r trained again
 
 # run PLAN WORDS...: the command with allocations failing; its exit code in $code.

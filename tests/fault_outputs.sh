@@ -19,8 +19,8 @@ embeddings eval --checkpoint run/model.safetensors --data karate --embeddings FI
 predictions eval --checkpoint run/model.safetensors --data karate --predictions FILE
 page report sweep -o FILE
 table report sweep --text --csv FILE
-bench bench --only fill --seconds 0.001 -o FILE
-charts bench --only fill --seconds 0.001 --html FILE
+bench bench --what ops --only fill --seconds 0.001 -o FILE
+charts bench --what ops --only fill --seconds 0.001 --html FILE
 LIST
 }
 

@@ -40,6 +40,6 @@ small 0 devices
 grep -q 'opencl:0' out || fail "with 64 KB of stack PoCL is not listed: $(cat out err)"
 small 0 doctor
 small 0 train --data karate --layers 4 --epochs 3 --norm group --device opencl:0 --out opencl
-small 0 bench --only spmm --seconds 0.001 --device opencl:0
+small 0 bench --what ops --only spmm --seconds 0.001 --device opencl:0
 small 0 selftest --op spmm --device opencl:0
 small 0 tune --device opencl:0

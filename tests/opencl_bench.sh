@@ -7,7 +7,7 @@ only_pocl
 need_opencl
 
 # --- no product exceeds the roof by far, with own kernels or CLBlast
-expect_exit 0 "$FATHOM" bench --seconds 0.005 --device opencl:0 --only "gemm, H' G" --json
+expect_exit 0 "$FATHOM" bench --what ops --seconds 0.005 --device opencl:0 --only "gemm, H' G" --json
 same "$(field "[r for x in d['devices'] for r in x['rows'] if r['gflop_s'] > 2 * x['roof']['gemm_gflop_s']]" out)" "[]" "products above the roof"
 
 # --- a device that fails to open or during a run: the others are measured, all files are written, exit 3
@@ -24,5 +24,5 @@ clCreateContext:1:-2 ops fill
 clEnqueueNDRangeKernel:200:-5:+ ops fill
 clEnqueueNDRangeKernel:200:-5:+ epoch embedded
 TABLE
-expect_exit 3 env OCL_LAYER_FAIL=clCreateContext:1:-2 "$FATHOM" bench --device opencl:0 --only fill
+expect_exit 3 env OCL_LAYER_FAIL=clCreateContext:1:-2 "$FATHOM" bench --what ops --device opencl:0 --only fill
 grep -q '^fathom: clCreateContext' err || fail "only device fails: $(cat err)"

@@ -26,5 +26,5 @@ cells() { sed 's/.*"cell":[[:space:]]*"\([^"]*\)".*"loss":[[:space:]]*\([^,}]*\)
 diff <(cells one) <(cells both) >differ || fail "results depend on the device of a run: $(cat differ)"
 
 export POCL_DEVICES='pthread pthread'
-expect_exit 0 "$FATHOM" bench --device opencl:0,opencl:1 --only fill --seconds 0.001 --json
+expect_exit 0 "$FATHOM" bench --what ops --device opencl:0,opencl:1 --only fill --seconds 0.001 --json
 [ "$(grep -c '"word":[[:space:]]*"opencl:[01]"' out)" = 2 ] || fail "bench does not list both devices: $(head -60 out)"

@@ -30,7 +30,8 @@ train* | demo*) more=(--epochs 3) ;;
 sweep*) more=(--epochs 2 --seeds 1 --models sgc) ;;
 "bench compare"*) ;;
 bench*epoch* | bench*metrics*) more=(--seconds 0.001 --only embedded) ;;
-bench*) more=(--seconds 0.001 --only group_apply) ;;
+bench*ops*) more=(--seconds 0.001 --only group_apply) ;;
+bench*) more=(--only gnn-small) ;;
 tune*) more=(--seconds 0.001) ;;
 "data get"*) [ -f "$FATHOM_MIRROR/ind.cora.x" ] || not_run "no network, and no data sets beside the source tree" ;;
 esac

@@ -27,7 +27,9 @@ run sweep sweep --device cpu --recipe table1 --data karate --models gcn --norms 
 run sweep-dry-run sweep --device cpu --recipe table1 --data karate --models gcn --norms group --layers 2 --seeds 1 --epochs 2 --out other --dry-run
 run report report sweep
 run report-of-a-run report run
-run bench bench --device cpu --threads 1 --seconds 0.005 --only fill -o bench-file.json
+run bench bench --what ops --device cpu --threads 1 --seconds 0.005 --only fill -o bench-file.json
+run bench-gnn bench --device cpu --only gnn-small -o bench-gnn-file.json
+run bench-compare-machines bench compare bench-gnn-file.json bench-gnn-file.json
 run bench-compare bench compare bench-file.json bench-file.json
 run cache-path cache path
 run cache-clear cache clear
@@ -96,11 +98,12 @@ HEAD = {"fathom": ("text", False), "format": ("integer", False)}
 SPECIAL = {  # document: (section, which of its tables)
     "train": ("run", 0), "train-opencl": ("run", 0), "train-dry-run": ("fathom train", 0),
     "sweep-dry-run": ("fathom sweep", 1), "report-of-a-run": ("fathom report", 0),
+    "bench-gnn": ("fathom bench", 0), "bench-compare-machines": ("fathom bench compare", 0),
     "metrics-without-data": ("fathom metrics", 0), "metrics-sampled": ("fathom metrics", 0)}
 bad, seen = [], set()
 for name in sorted(glob.glob("*.json")):
     name = name[:-5]
-    if name == "bench-file":
+    if name in ("bench-file", "bench-gnn-file"):
         continue
     section, which = SPECIAL.get(name, ("fathom " + name.replace("-", " "), 0))
     fields = dict(HEAD, **expand(docs[section][which]))

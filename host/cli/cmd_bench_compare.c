@@ -1,5 +1,7 @@
 /* cmd_bench_compare.c - `fathom bench compare`: prints comparisons of benchmarks. */
+#include "bench/bench_html.h"
 #include "bench/compare.h"
+#include "bench/workloads.h"
 #include "cli/cli.h"
 #include "core/mem.h"
 #include "core/plural.h"
@@ -10,7 +12,7 @@
 
 struct compare_options {
     struct common_options common;
-    const char *files[FILES_MAX];
+    const char *files[FILES_MAX], *html;
 };
 
 static void fill_line(char (*line)[CELL], const struct bench_compared *row) {
@@ -56,6 +58,8 @@ out:
 }
 
 static fathom_status print_comparison(const struct bench_comparison *c) {
+    if (c->count == 0)
+        return FATHOM_OK;
     TRY(print_rows(c));
     printf("%s against %s: %zu faster, %zu slower, %zu within the noise", printable(c->other_path),
            printable(c->base_path), c->of[BENCH_FASTER], c->of[BENCH_SLOWER], c->of[BENCH_SAME]);
@@ -83,30 +87,81 @@ static fathom_status show_comparison(const struct bench_record *base, const char
     return status;
 }
 
+static fathom_status print_made(struct bench_table *t, fathom_status status, size_t shrink) {
+    if (status == FATHOM_OK) {
+        print_table(t->cells, t->rows, t->columns, shrink, t->right);
+        putchar('\n');
+    }
+    bench_table_free(t);
+    return status;
+}
+
+/* Whole machines: scores, then times of the standard workloads. */
+static fathom_status print_machines(const struct bench_record *records, size_t count) {
+    struct bench_table t;
+    for (size_t i = 0; i < count; i++)
+        if (records[i].disturbed[0])
+            printf("%s was disturbed: %s\n", printable(records[i].name), printable(records[i].disturbed));
+    TRY(print_made(&t, bench_score_table(&t, records, count), 3));
+    return print_made(&t, bench_machines_table(&t, records, count), 1);
+}
+
+static bool all_have_workloads(const struct bench_record *records, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!bench_has_workloads(&records[i]))
+            return false;
+    return true;
+}
+
+/* Row by row against the first file; of more than two machines only as JSON. */
+static fathom_status show_comparisons(const struct bench_record *records, size_t count,
+                                      const struct compare_options *options, struct json *doc, bool machines) {
+    for (size_t i = 1; i < count && (doc || !machines || count == 2); i++)
+        TRY(show_comparison(&records[0], options->files[0], &records[i], options->files[i], doc));
+    return FATHOM_OK;
+}
+
+static fathom_status output_comparisons(const struct bench_record *records, size_t count,
+                                        const struct compare_options *options) {
+    const bool machines = all_have_workloads(records, count);
+    struct json *doc = NULL;
+    fathom_status status;
+    if (options->html && !machines)
+        return fail(FATHOM_USAGE, "--html: a page compares standard workloads; write the files with fathom bench -o");
+    if (!options->common.json) {
+        if (machines)
+            TRY(print_machines(records, count));
+        return show_comparisons(records, count, options, NULL, machines);
+    }
+    TRY(json_new_document(&doc));
+    json_open_array(doc, "comparisons");
+    TRY_OUT(show_comparisons(records, count, options, doc, machines));
+    json_close(doc);
+    if (machines)
+        bench_machines_to_json(doc, records, count);
+    TRY_OUT(print_json(&doc, FATHOM_OK));
+out:
+    json_free(doc);
+    return status;
+}
+
 static fathom_status cmd_bench_compare(const void *given) {
     const struct compare_options *options = given;
     struct bench_record *records = NULL;
-    struct json *doc = NULL;
     fathom_status status;
-    int count = 0;
+    size_t count = 0;
     TRY_OUT(mem_new(&records, FILES_MAX, 1, sizeof *records, "benchmarks"));
     for (; count < FILES_MAX && options->files[count]; count++)
         TRY_OUT(bench_read(&records[count], options->files[count]));
-    if (options->common.json) {
-        TRY_OUT(json_new_document(&doc));
-        json_open_array(doc, "comparisons");
-    }
-    for (int i = 1; i < count; i++)
-        TRY_OUT(show_comparison(&records[0], options->files[0], &records[i], options->files[i], doc));
-    if (doc) {
-        json_close(doc);
-        TRY_OUT(print_json(&doc, FATHOM_OK));
+    TRY_OUT(output_comparisons(records, count, options));
+    if (options->html) {
+        TRY_OUT(bench_write_compare_html(options->html, records, count));
+        log_info("written: %s", options->html);
     }
 out:
     for (int i = 0; records && i < FILES_MAX; i++)
         bench_free(&records[i]);
     mem_free(records);
-    json_free(doc);
     return status;
 }
 
@@ -120,16 +175,20 @@ static const struct opt_row rows[] = {
     OPT_OPERAND(S, files[5], "F", NULL, "another one"),
     OPT_OPERAND(S, files[6], "G", NULL, "another one"),
     OPT_OPERAND(S, files[7], "H", NULL, "another one"),
+    OPT_PATH(S, html, "html", 0, "F.html", NULL, "write a page with a chart for each standard workload"),
 };
 #undef S
 
 const struct command command_bench_compare = {
     "bench compare",
-    "compare benchmarks row by row",
+    "compare benchmarks: machines, or row by row",
+    "Files of standard workloads compare machines: scores and times of all devices.\n"
+    "Of two files, and of all others, each row is compared with that of the first.\n"
     "A difference counts when the quartile ranges of the samples are more than\n"
     "3 % apart, in rows with at least five samples. Rows are matched by name, shape\n"
     "and device; files with one device each are always compared.\n",
-    "fathom bench compare before.json after.json\n",
+    "fathom bench compare before.json after.json\n"
+    "fathom bench compare mine.json yours.json theirs.json --html all.html\n",
     OPT_ROWS(rows),
     sizeof(struct compare_options),
     cmd_bench_compare,

@@ -7,7 +7,7 @@
 #include "bench/bench.h"
 #include "core/mem.h"
 #include "doctor/doctor.h"
-#include "doctor/redact.h"
+#include "core/redact.h"
 #include "nn/nn.h"
 #include "selftest/run_cases.h"
 

@@ -16,6 +16,7 @@ void page_begin(text_buf *out, const char *title, const char *command, const cha
     text_add(out, "fathom %s</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>", command);
     text_add_bytes(out, page_style, strlen(page_style));
     text_add_bytes(out, svg_style, strlen(svg_style));
+    text_add_bytes(out, page_print_style, strlen(page_print_style));
     if (style)
         text_add_bytes(out, style, strlen(style));
     text_add(out, "</style></head>\n<body><main>\n");
@@ -77,6 +78,15 @@ void page_cell(text_buf *out, const char *class, const char *text) {
     text_add(out, "<td");
     add_class(out, class);
     text_add(out, ">");
+    text_add_escaped(out, text);
+    text_add(out, "</td>");
+}
+
+void page_cell_number(text_buf *out, const char *class, const char *text, double value) {
+    text_add(out, "<td");
+    add_class(out, class);
+    text_add_real(out, " data-v=\"", value);
+    text_add(out, "\">");
     text_add_escaped(out, text);
     text_add(out, "</td>");
 }

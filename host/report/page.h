@@ -25,7 +25,7 @@
 #include "core/text.h"
 
 /* The style of every page, and the script that sorts tables of class "sortable". */
-extern const char page_style[], page_script[];
+extern const char page_style[], page_print_style[], page_script[];
 
 /* From the doctype to <main>. The title is followed by "fathom COMMAND"; NULL: that alone. `style`: CSS added to
  * page_style; NULL: none. */
@@ -40,9 +40,10 @@ void page_dl_row(text_buf *out, const char *name, const char *value);
 
 /* A table that scrolls sideways where it is wider than the page. `class` and `caption` may be NULL. */
 void page_table_begin(text_buf *out, const char *class, const char *caption);
-void page_table_head(text_buf *out, const char *class, const char *text); /* one per column */
-void page_table_body(text_buf *out);                                      /* after the last head */
-void page_cell(text_buf *out, const char *class, const char *text);       /* between <tr> and </tr> */
+void page_table_head(text_buf *out, const char *class, const char *text);                /* one per column */
+void page_table_body(text_buf *out);                                                     /* after the last head */
+void page_cell(text_buf *out, const char *class, const char *text);                      /* between <tr> and </tr> */
+void page_cell_number(text_buf *out, const char *class, const char *text, double value); /* sorted by its value */
 void page_table_end(text_buf *out);
 
 #endif

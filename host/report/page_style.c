@@ -43,17 +43,27 @@ const char page_style[] =
     "table{font-size:.84rem}td .p,td .sd{font-size:.74rem}td .w,.k{display:none}caption{font-size:.95rem}td .sd,td .p "
     ".up,td .p "
     ".down{display:block}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:6px}}"
-    "@media print{:root{--ink:#000;--soft:#444;--page:#fff;--panel:#f5f5f5;--rule:#bbb;--up:#0062a3;--down:#b84a00;"
+    ".wrap{white-space:normal;overflow-wrap:anywhere}table.wide{width:100%}h3 small{font-weight:400}";
+
+/* On paper nothing scrolls: tables wrap to the width of the page. */
+const char page_print_style[] =
+    "@media "
+    "print{@page{margin:14mm}body{font-size:11px}:root{--ink:#000;--soft:#444;--page:#fff;--panel:#f5f5f5;--rule:#bbb;-"
+    "-up:#0062a3;--down:#b84a00;"
     "--up-tint:#e3f0fa;--down-tint:#fdeadd}main{max-width:none;padding:0}nav,details{display:none}"
-    "figure,tr,caption,.note{break-inside:avoid}h2,h3{break-after:avoid}"
-    ".charts{grid-template-columns:repeat(2,1fr)}*{print-color-adjust:exact}}";
+    "h1{font-size:1.6rem}h2{margin-top:1.4em}.scroll{overflow:visible}table{font-size:.86rem;max-width:100%}"
+    "th,td,thead th,tbody th{white-space:normal;padding:3px 6px 3px 4px}td.n,th.n{white-space:nowrap}"
+    "figure,tr,caption,.note{break-inside:avoid}thead{display:table-header-group}"
+    "h2,h3,caption,thead{break-after:avoid}"
+    ".charts{grid-template-columns:repeat(2,1fr);gap:10px 18px}*{print-color-adjust:exact}}";
 
 /* A click on a head sorts by that column, a second one in descending order; numbers are compared as numbers. */
 const char page_script[] =
     "document.querySelectorAll('table.sortable').forEach(function(t){var b=t.tBodies[0];"
     "t.tHead.querySelectorAll('th').forEach(function(h,i){var up=false;h.tabIndex=0;"
     "function sort(){up=!up;var r=Array.from(b.rows);r.sort(function(x,y){"
-    "var a=x.cells[i].textContent,c=y.cells[i].textContent,m=parseFloat(a),n=parseFloat(c),"
+    "function v(r){var e=r.cells[i]||r.cells[r.cells.length-1];return e.dataset.v||e.textContent}"
+    "var a=v(x),c=v(y),m=parseFloat(a),n=parseFloat(c),"
     "d=isNaN(m)||isNaN(n)?a.localeCompare(c):m-n;return up?d:-d});r.forEach(function(x){b.appendChild(x)});"
     "t.tHead.querySelectorAll('th').forEach(function(o){o.removeAttribute('aria-sort')});"
     "h.setAttribute('aria-sort',up?'ascending':'descending')}"

@@ -1,6 +1,6 @@
 /* redact.c - see redact.h. */
 #define _GNU_SOURCE
-#include "doctor/redact.h"
+#include "core/redact.h"
 
 #include <ctype.h>
 #include <errno.h>

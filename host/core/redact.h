@@ -1,7 +1,7 @@
 /* redact.h - a text file without private names: user, machine and folders are replaced in every line before it is
  * written. */
-#ifndef DOCTOR_REDACT_H
-#define DOCTOR_REDACT_H
+#ifndef CORE_REDACT_H
+#define CORE_REDACT_H
 
 #include <stdio.h>
 
