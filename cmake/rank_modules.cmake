@@ -8,7 +8,7 @@ function(add_rank_module name source)
     add_library(fathom_${name} MODULE ${PROJECT_SOURCE_DIR}/${source})
     set_target_properties(fathom_${name} PROPERTIES PREFIX "")
     # --as-needed: mpich.pc also names the libraries that libmpich.so itself needs
-    target_link_libraries(fathom_${name} PRIVATE fathom_flags -Wl,--as-needed ${ARGN})
+    target_link_libraries(fathom_${name} PRIVATE fathom_flags -Wl,--as-needed ${ARGN} -Wl,--no-as-needed)
     if(NOT CMAKE_C_FLAGS_DEBUG MATCHES "fsanitize")
         target_link_options(fathom_${name} PRIVATE -Wl,--no-undefined)
     endif()

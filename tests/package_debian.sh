@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package_debian.sh - the Debian packages: CPack makes four, with the right files and dependencies; the packaged command finds
+# package_debian.sh - the Debian packages: CPack makes each, with the right files and dependencies; the packaged command finds
 # the OpenCL module; lintian reports nothing except the overrides in cmake/package, which say why. labels: asan-skip
 need_command
 for tool in cpack dpkg-deb dpkg-shlibdeps file; do
@@ -26,6 +26,15 @@ holds libfathom-dev 'include/fathom/fathom\.h$'
 holds libfathom-dev 'include/fathom/opencl\.h$'
 holds libfathom-dev 'libfathom\.a$'
 holds fathom-opencl 'fathom/fathom_opencl\.so$'
+for module in openmpi:libopenmpi mpich:libmpich metis:libmetis; do
+    [ -e "$BUILD_DIR/fathom_${module%:*}.so" ] || continue
+    dpkg-deb -c "$(package "fathom-${module%:*}")" >"fathom-${module%:*}.list"
+    holds "fathom-${module%:*}" "fathom/fathom_${module%:*}\.so\$"
+    [[ $(field "fathom-${module%:*}" Depends) == *${module#*:}* ]] || fail "the ${module%:*} module does not depend on ${module#*:}"
+    for name in fathom libfathom0; do
+        [[ $(field $name Depends) != *${module#*:}* ]] || fail "$name depends on ${module#*:}: $(field $name Depends)"
+    done
+done
 [[ $(field fathom-opencl Depends) == *libclblast1* ]] || fail "the module does not depend on CLBlast"
 [[ $(field fathom-opencl Recommends) == *opencl-icd* ]] || fail "the module does not recommend a driver"
 [[ $(field fathom-opencl Depends) != *-icd,* && $(field fathom-opencl Depends) != *pocl* ]] || fail "the module depends on a driver"
