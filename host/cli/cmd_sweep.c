@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/ranks.h"
 #include "cli/training.h"
 #include "core/mem.h"
 #include "core/plural.h"
@@ -174,7 +175,7 @@ static fathom_status print_result(const S *o, const sweep_recipe *recipe, const 
     return print_json(&doc, status);
 }
 
-static fathom_status sweep(const S *o, const sweep_recipe *recipe) {
+static fathom_status sweep(const S *o, const sweep_recipe *recipe, comm *c) {
     sweep_summary result = {0};
     text_buf command = {0};
     opt_print_line(&command, o);
@@ -184,17 +185,17 @@ static fathom_status sweep(const S *o, const sweep_recipe *recipe) {
                                  .devices = o->common.device,
                                  .jobs = (int)o->jobs,
                                  .open = device_options(&o->common, false),
+                                 .comm = c,
                                  .command = command.bytes,
                                  .stop = watch_signals(),
-                                 .progress = on_progress};
+                                 .progress = comm_rank(c) == 0 ? on_progress : NULL};
     fathom_status status = sweep_run(&result, recipe, &options);
     progress_end();
     text_free(&command);
     return result.total ? print_result(o, recipe, &result, status) : status;
 }
 
-static fathom_status run_sweep(const void *given) {
-    const S *o = given;
+static fathom_status run_recipe(const S *o, comm *c) {
     sweep_recipe *recipe = NULL;
     uint64_t idle_in_text;
     fathom_status status;
@@ -206,10 +207,19 @@ static fathom_status run_sweep(const void *given) {
         TRY_OUT(fail(FATHOM_USAGE, "fathom sweep needs --out DIR, the folder for the journal and the results"));
     if (recipe_lacks_missing(recipe))
         log_info("note: %s", lacks_missing_message);
-    TRY_OUT(o->dry_run ? dry_run(recipe, o->common.json) : sweep(o, recipe));
+    TRY_OUT(o->dry_run ? dry_run(recipe, o->common.json) : sweep(o, recipe, c));
 out:
     recipe_free(recipe);
     return status;
+}
+
+/* Ranks say something to each other in every turn, many times a second. */
+#define RANK_TIMEOUT 600
+
+static fathom_status run_sweep(const void *given) {
+    comm *c = NULL;
+    TRY(ranks_join(&c, RANK_TIMEOUT));
+    return ranks_leave(c, run_recipe(given, c));
 }
 
 const struct command command_sweep = {
@@ -224,6 +234,7 @@ const struct command command_sweep = {
     "\n"
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
     "power failure lose only the runs in progress: --resume repeats nothing.\n"
+    "Under mpirun each process trains runs on its own devices; the first one has DIR.\n"
     "\n"
     "DIR holds journal.jsonl (a line for each finished run, written immediately),\n"
     "failures.jsonl, results.csv and results.jsonl (the same in order), sweep.json,\n"

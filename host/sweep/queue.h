@@ -24,7 +24,27 @@ typedef struct sweep_queue {
     char fatal_text[CORE_MESSAGE_MAX], failure[CORE_MESSAGE_MAX], first_failure[CORE_MESSAGE_MAX];
     const stop_flag *stop;
     stop_flag halt; /* stops running trainings: set by `stop` or by a fatal failure */
+    /* On a rank of a farm other than 0 (farm.c): */
+    bool remote;
+    pthread_cond_t given; /* signalled when cells come in, or no more will */
+    int64_t *inbox;       /* [inbox_count]: cells that rank 0 gave and no worker has taken */
+    int64_t inbox_count;
+    int idle;        /* workers that wait for one */
+    bool closed;     /* no more cells */
+    text_buf outbox; /* results for rank 0, see farm_entry */
 } sweep_queue;
+
+/* In the outbox: this, then `line` bytes of the record as a line of the journal and `curve` bytes of the curve; or
+ * `note` bytes about a device. */
+typedef struct farm_entry {
+    int64_t at, status, line, curve, note;
+} farm_entry;
+
+/* Appends a finished or failed run to the journal; a journal that cannot be written ends the sweep. Called with the
+ * queue locked. */
+void sweep_settle(sweep_queue *q, const run_record *record, fathom_status status, int64_t at);
+/* curves/ID.csv, when there is a curve. */
+fathom_status sweep_save_curve(const sweep_journal *journal, const char *cell, const text_buf *curve);
 
 typedef struct sweep_worker {
     sweep_queue *queue;

@@ -19,7 +19,8 @@
 static fathom_status add_workers(sweep_state *s, int device) {
     bool cpu = s->devices.info[device].kind == BE_CPU;
     int64_t left = s->count - s->before;
-    int jobs = !cpu ? 1 : s->options->jobs > 0 ? s->options->jobs : s->devices.info[device].compute_units;
+    int cores = s->devices.info[device].compute_units / comm_local_size(s->options->comm);
+    int jobs = !cpu ? 1 : s->options->jobs > 0 ? s->options->jobs : cores > 0 ? cores : 1;
     if (cpu && jobs > left)
         jobs = left > 0 ? (int)left : 1;
     for (int i = 0; i < s->worker_count; i++)
@@ -92,21 +93,53 @@ static void report_progress(sweep_state *s) {
     pthread_mutex_lock(&q->lock);
 }
 
-static void wait_for_workers(sweep_state *s) {
+#define REPORT_SECONDS 0.2
+#define TURN_SECONDS 0.02 /* a worker of another rank waits for a cell at most so long */
+
+/* Waits for a change, and takes its turn in the farm. The queue is locked, but for the turn. */
+static fathom_status next_turn(sweep_state *s, bool *over) {
     sweep_queue *q = &s->queue;
-    pthread_mutex_lock(&q->lock);
-    while (q->alive > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 200000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&q->changed, &q->lock, &until);
-        if (q->stop && *q->stop)
-            q->halt = 1;
-        report_progress(s);
-    }
+    bool farm = comm_size(s->options->comm) > 1;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(1e9 * (farm ? TURN_SECONDS : REPORT_SECONDS));
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&q->changed, &q->lock, &until);
+    if (q->stop && *q->stop)
+        q->halt = 1;
+    *over = q->alive == 0;
+    if (!farm)
+        return FATHOM_OK;
     pthread_mutex_unlock(&q->lock);
+    fathom_status status = farm_turn(s, over);
+    pthread_mutex_lock(&q->lock);
+    return status;
+}
+
+/* Of another rank that failed: workers end after their cell's epoch. */
+static void end_workers(sweep_queue *q) {
+    q->halt = 1;
+    pthread_cond_broadcast(&q->given);
+    while (q->alive > 0)
+        pthread_cond_wait(&q->changed, &q->lock);
+}
+
+static fathom_status wait_for_workers(sweep_state *s) {
+    sweep_queue *q = &s->queue;
+    fathom_status status = FATHOM_OK;
+    double reported = 0;
+    bool over = false;
+    pthread_mutex_lock(&q->lock);
+    while (!over && (status = next_turn(s, &over)) == FATHOM_OK)
+        if (over || clock_seconds() - reported >= 0.9 * REPORT_SECONDS) {
+            report_progress(s);
+            reported = clock_seconds();
+        }
+    if (status != FATHOM_OK)
+        end_workers(q);
+    pthread_mutex_unlock(&q->lock);
+    return status;
 }
 
 /* Enough for the back ends, however small the limit of the process is (ulimit -s). */
@@ -134,6 +167,7 @@ static fathom_status run_workers(sweep_state *s) {
     q->stop = s->options->stop;
     s->start = clock_seconds();
     int started = 0;
+    fathom_status status = FATHOM_OK;
     q->alive = s->worker_count;
     for (; started < s->worker_count; started++)
         if (!start_worker(&s->workers[started]))
@@ -142,11 +176,13 @@ static fathom_status run_workers(sweep_state *s) {
     q->alive -= s->worker_count - started;
     pthread_mutex_unlock(&q->lock);
     if (started > 0)
-        wait_for_workers(s);
+        status = wait_for_workers(s);
     for (int i = 0; i < started; i++)
         pthread_join(s->workers[i].thread, NULL);
     if (started == 0)
         return fail(FATHOM_FAILURE, "no thread could be started for the sweep: %s", strerror(errno));
+    if (status != FATHOM_OK)
+        return status;
     return q->fatal == FATHOM_OK ? FATHOM_OK : fail(q->fatal, "%s", q->fatal_text);
 }
 
@@ -187,17 +223,29 @@ static fathom_status summarize(sweep_summary *summary, sweep_state *s) {
     return FATHOM_OK;
 }
 
-static fathom_status prepare_and_run(sweep_summary *summary, sweep_state *s) {
+static fathom_status run_here(sweep_summary *summary, sweep_state *s) {
     TRY(grid_expand(&s->cells, &s->count, s->recipe));
     TRY(sweep_check_folder(s));
     TRY(be_list_for(&s->devices, s->options->devices));
     TRY(sweep_open_folder(s));
     TRY(sweep_plan_cells(s));
+    TRY(farm_begin(s));
     TRY(make_workers(s));
     TRY(sweep_record_start(s));
     if (s->before < s->count)
         TRY(run_workers(s));
-    return summarize(summary, s);
+    return farm_end(s, summarize(summary, s));
+}
+
+/* A rank that has no journal. */
+static fathom_status run_for_rank_0(sweep_state *s) {
+    TRY(grid_expand(&s->cells, &s->count, s->recipe));
+    TRY(be_list_for(&s->devices, s->options->devices));
+    TRY(farm_begin(s));
+    TRY(make_workers(s));
+    if (s->before < s->count)
+        TRY(run_workers(s));
+    return farm_end(s, FATHOM_OK);
 }
 
 fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, const sweep_run_options *options) {
@@ -206,7 +254,9 @@ fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, cons
     *s = (sweep_state){.recipe = recipe, .options = options, .journal = JOURNAL_CLOSED};
     pthread_mutex_init(&s->queue.lock, NULL);
     pthread_cond_init(&s->queue.changed, NULL);
-    fathom_status status = prepare_and_run(summary, s);
+    pthread_cond_init(&s->queue.given, NULL);
+    s->queue.remote = comm_rank(options->comm) > 0;
+    fathom_status status = s->queue.remote ? run_for_rank_0(s) : run_here(summary, s);
     journal_close(&s->journal);
     provenance_free(&s->provenance);
     be_list_free(&s->devices);
@@ -216,6 +266,9 @@ fathom_status sweep_run(sweep_summary *summary, const sweep_recipe *recipe, cons
     mem_free(s->workers);
     mem_free(s->running);
     mem_free(s->snapshot);
+    mem_free(s->queue.inbox);
+    text_free(&s->queue.outbox);
+    pthread_cond_destroy(&s->queue.given);
     pthread_mutex_destroy(&s->queue.lock);
     pthread_cond_destroy(&s->queue.changed);
     mem_free(s);

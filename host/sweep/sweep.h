@@ -1,10 +1,12 @@
 /* sweep.h - runs the cells of a recipe: one queue, one worker per GPU, several single-threaded workers on the CPU.
  *
  * Each worker is a thread with its own device. Devices share no state, and a run gives the same bits with any number
- * of threads, so the result of a cell equals that of `fathom train` with the same settings. */
+ * of threads, so the result of a cell equals that of `fathom train` with the same settings. With ranks (mpirun) each
+ * has its own workers, on its own devices, and rank 0 the queue and the journal. */
 #ifndef SWEEP_SWEEP_H
 #define SWEEP_SWEEP_H
 
+#include "comm/comm.h"
 #include "sweep/journal.h"
 
 #define SWEEP_WORKERS_MAX 256
@@ -32,6 +34,7 @@ typedef struct sweep_run_options {
     const char *devices; /* selectors, comma separated */
     int jobs;            /* workers on the CPU; 0: one per core */
     be_options open;     /* threads: of each CPU worker, 0: one. Its callbacks run on the worker threads */
+    comm *comm;          /* NULL, or ranks: a farm. Rank 0 has the folder, gives cells to the others, and reports */
     const char *command; /* as typed, for sweep.json */
     const stop_flag *stop;
     void (*progress)(void *user, const sweep_progress *progress); /* ~5 times a second, on the calling thread */

@@ -24,6 +24,14 @@ typedef struct sweep_state {
     double start; /* seconds, clock_seconds() */
 } sweep_state;
 
+/* farm.c. On rank 0 after the plan, on the others instead of it: cells that are finished, and that all ranks have the
+ * same recipe. */
+fathom_status farm_begin(sweep_state *s);
+/* What every rank calls again and again until *over: results to rank 0, cells to the others. */
+fathom_status farm_turn(sweep_state *s, bool *over);
+/* The status of rank 0 on every rank. */
+fathom_status farm_end(sweep_state *s, fathom_status status);
+
 /* Fails when the folder holds a sweep and --resume is not given, or the other way round. Changes nothing. */
 fathom_status sweep_check_folder(const sweep_state *s);
 /* Locks the folder, reads its journal, and checks that it belongs to this recipe. */

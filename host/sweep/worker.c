@@ -52,16 +52,15 @@ static void on_epoch(void *user, const train_epoch *e) {
                  e->accuracy[NN_VAL], e->accuracy[NN_TEST]);
 }
 
-static fathom_status save_curve(worker_ctx *ctx) {
+fathom_status sweep_save_curve(const sweep_journal *journal, const char *cell, const text_buf *curve) {
     char path[SWEEP_PATH_MAX], name[64];
-    const sweep_journal *journal = ctx->worker->queue->journal;
-    if (ctx->curve.count == 0)
+    if (curve->count == 0)
         return FATHOM_OK;
     TRY(journal_path(path, journal, "curves"));
     TRY(sweep_make_dir(path));
-    snprintf(name, sizeof name, "curves/%s.csv", ctx->cell->id);
+    snprintf(name, sizeof name, "curves/%.40s.csv", cell);
     TRY(journal_path(path, journal, name));
-    return text_save(&ctx->curve, path);
+    return text_save(curve, path);
 }
 
 /* The run folder exists only while embeddings are saved from its checkpoint. */
@@ -134,7 +133,8 @@ static fathom_status train_cell(worker_ctx *ctx, run_record *record) {
     record->load_s = ctx->load_s;
     if (plotted)
         TRY_OUT(embedding_plot_save(q->journal, ctx->cell->id, folder, &result->config, ctx->set, ctx->dev));
-    TRY_OUT(save_curve(ctx));
+    if (!q->remote)
+        TRY_OUT(sweep_save_curve(q->journal, ctx->cell->id, &ctx->curve));
 out:
     train_result_free(result);
     if (plotted)
@@ -142,22 +142,15 @@ out:
     return status;
 }
 
-/* Appends the finished or failed run to the journal; a journal that cannot be written ends the sweep. Called with the
- * queue locked. */
-static void record_result(worker_ctx *ctx, run_record *record, fathom_status status, int64_t at) {
-    sweep_queue *q = ctx->worker->queue;
+void sweep_settle(sweep_queue *q, const run_record *record, fathom_status status, int64_t at) {
     fathom_status written;
-    char error[CORE_MESSAGE_MAX];
     if (status == FATHOM_OK) {
         written = journal_add(q->journal, record);
         q->done += written == FATHOM_OK;
     } else {
-        snprintf(error, sizeof error, "%s", fathom_last_error());
-        record->status = "failed";
-        record->error = error;
-        grid_cell_text(q->failure, 400, ctx->cell);
+        grid_cell_text(q->failure, 400, &q->cells[at]);
         size_t used = strlen(q->failure);
-        snprintf(q->failure + used, sizeof q->failure - used, ": %.1500s", error);
+        snprintf(q->failure + used, sizeof q->failure - used, ": %.1500s", record->error);
         if (q->failed++ == 0)
             memcpy(q->first_failure, q->failure, sizeof q->first_failure);
         written = journal_add_failure(q->journal, record);
@@ -171,15 +164,53 @@ static void record_result(worker_ctx *ctx, run_record *record, fathom_status sta
     }
 }
 
+/* For rank 0, which has the journal. */
+static void send_result(worker_ctx *ctx, const run_record *record, fathom_status status, int64_t at) {
+    text_buf *out = &ctx->worker->queue->outbox, line = {0};
+    fathom_status printed = run_record_print(&line, record);
+    out->status = out->status == FATHOM_OK ? printed : out->status;
+    farm_entry entry = {at, (int64_t)status, (int64_t)line.count, status == FATHOM_OK ? (int64_t)ctx->curve.count : 0,
+                        0};
+    text_add_bytes(out, (const char *)&entry, sizeof entry);
+    text_add_bytes(out, line.bytes, line.count);
+    text_add_bytes(out, ctx->curve.bytes, (size_t)entry.curve);
+    text_free(&line);
+}
+
+static void record_result(worker_ctx *ctx, run_record *record, fathom_status status, int64_t at) {
+    char error[CORE_MESSAGE_MAX];
+    if (status != FATHOM_OK) {
+        snprintf(error, sizeof error, "%s", fathom_last_error());
+        record->status = "failed";
+        record->error = error;
+    }
+    if (ctx->worker->queue->remote)
+        send_result(ctx, record, status, at);
+    else
+        sweep_settle(ctx->worker->queue, record, status, at);
+}
+
+/* The next cell that rank 0 gave, or -1 when it gives no more. The queue is locked. */
+static int64_t next_given(sweep_queue *q) {
+    q->idle++;
+    while (q->inbox_count == 0 && !q->closed && !q->halt)
+        pthread_cond_wait(&q->given, &q->lock);
+    q->idle--;
+    return q->inbox_count > 0 && !q->halt ? q->inbox[--q->inbox_count] : -1;
+}
+
+static int64_t next_own(sweep_queue *q) {
+    while (q->next < q->count && q->taken[q->next])
+        q->next++;
+    return q->halt || (q->stop && *q->stop) || q->next == q->count ? -1 : q->next++;
+}
+
 /* Index of the next cell, or -1. */
 static int64_t next_cell(sweep_worker *w) {
     sweep_queue *q = w->queue;
-    int64_t at = -1;
     pthread_mutex_lock(&q->lock);
-    while (q->next < q->count && q->taken[q->next])
-        q->next++;
-    if (!q->halt && !(q->stop && *q->stop) && q->next < q->count) {
-        at = q->next++;
+    int64_t at = q->remote ? next_given(q) : next_own(q);
+    if (at >= 0) {
         q->taken[at] = true;
         sweep_worker_state *state = &q->running[w->index];
         grid_cell_text(state->text, sizeof state->text, &q->cells[at]);
@@ -217,7 +248,7 @@ static void report_open_failure(sweep_worker *w, fathom_status error) {
     sweep_queue *q = w->queue;
     pthread_mutex_lock(&q->lock);
     snprintf(q->failure, sizeof q->failure, "%s", fathom_last_error());
-    if (q->alive == 1 && q->fatal == FATHOM_OK && q->done == 0) {
+    if (q->alive == 1 && q->fatal == FATHOM_OK && q->done == 0 && !q->remote) { /* other ranks have devices */
         q->fatal = error;
         snprintf(q->fatal_text, sizeof q->fatal_text, "%s", fathom_last_error());
     }

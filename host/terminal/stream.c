@@ -3,6 +3,7 @@
 #include "terminal/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,6 +104,16 @@ static FILE *open_filter(struct filter *f, int fd, int buffering) {
     if (file)
         setvbuf(file, NULL, f->terminal && buffering == _IOFBF ? _IOLBF : buffering, BUFSIZ);
     return file;
+}
+
+void streams_mute(void) {
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0)
+        return;
+    fflush(stdout);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
 }
 
 bool streams_start(void) {

@@ -14,6 +14,9 @@
 /* From here on stdout and stderr are filtered; false when memory ran out. */
 bool streams_start(void);
 
+/* Nothing that is printed from here on appears: of several ranks of one run only one prints. */
+void streams_mute(void);
+
 /* The descriptor of stdout, stderr or a file; -1 when it has none. */
 int stream_descriptor(FILE *file);
 
