@@ -99,9 +99,18 @@ static const struct standard {
     nn_shape shape;
     int64_t layers, hidden;
 } standards[] = {
-    {"Cora's size, 15 layers of 16", {2708, 1433, 7, 13264, 49216, false}, 15, 16},
-    {"CoauthorCS's size, 30 layers of 16", {18333, 6805, 15, 182121, 1107256, false}, 30, 16},
-    {"169343 nodes, 2.5 million entries, 32 layers of 128", {169343, 128, 40, 2501829, 0, true}, 32, 128},
+    {"Cora's size, 15 layers of 16",
+     {.nodes = 2708, .features = 1433, .classes = 7, .entries = 13264, .feature_entries = 49216},
+     15,
+     16},
+    {"CoauthorCS's size, 30 layers of 16",
+     {.nodes = 18333, .features = 6805, .classes = 15, .entries = 182121, .feature_entries = 1107256},
+     30,
+     16},
+    {"169343 nodes, 2.5 million entries, 32 layers of 128",
+     {.nodes = 169343, .features = 128, .classes = 40, .entries = 2501829, .dense = true},
+     32,
+     128},
 };
 
 static void put_plans(FILE *out, const be_info *info) {

@@ -42,9 +42,10 @@ static void declare(const nn_layer *l, nn_params *params) {
 }
 
 static void plan_activations(activations *acts, nn_plan *plan, const nn_shape *shape, int64_t width) {
-    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->p, shape->nodes, width);
-    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->s, 1, shape->nodes);
-    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->t, 1, shape->nodes);
+    int64_t rows = shape->nodes + shape->halo;
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->p, rows, width);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->s, 1, rows);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->t, 1, rows);
     nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->alpha, 1, shape->entries);
 }
 
@@ -59,30 +60,34 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
     shared *s = l->shared;
     plan_activations(&s->eval, plan, l->shape, widest);
     nn_plan_mat(plan, NN_MEM_SCRATCH, &s->ge, 1, l->shape->entries);
-    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gs, 1, l->shape->nodes);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gs, 1, l->shape->nodes + l->shape->halo);
     nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gt, 1, l->shape->nodes);
 }
 
 static be_drop attention_dropout(const nn_layer *l, const nn_pass *pass) {
-    return be_drop_make(pass->training ? (float)l->config->dropout : 0.0f, pass->seed, RANDOM_ATTENTION, pass->epoch,
-                        (uint32_t)l->index);
+    be_drop drop = be_drop_make(pass->training ? (float)l->config->dropout : 0.0f, pass->seed, RANDOM_ATTENTION,
+                                pass->epoch, (uint32_t)l->index);
+    drop.first = l->shape->first_entry;
+    return drop;
 }
 
 static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
     const layer *state = l->state;
     const activations *acts = pass->training ? &state->saved : &((const shared *)l->shared)->eval;
     const nn_input *in = l->input;
-    be_mat p = nn_resize(acts->p, l->shape->nodes, l->out), masked = acts->alpha;
+    int64_t n = l->shape->nodes;
+    be_mat p = nn_resize(acts->p, n, l->out), t = nn_resize(acts->t, 1, n), masked = acts->alpha;
     be_drop drop = attention_dropout(l, pass);
     /* P = H W */
     TRY(nn_linear_forward(&state->lin, l, pass, p, h));
+    TRY(nn_halo_rows(l, &p));
     /* s = P a_src, t = P a_dst */
     TRY(be_gat_scores(
         l->dev,
         &(be_gat_scores_args){.s = acts->s, .t = acts->t, .z = p, .a_src = state->att_src, .a_dst = state->att_dst}));
     /* alpha_vu = softmax_u LeakyReLU(s_u + t_v) */
-    TRY(be_gat_softmax(l->dev, &(be_gat_softmax_args){
-                                   .alpha = acts->alpha, .a = in->a, .s = acts->s, .t = acts->t, .slope = NN_SLOPE}));
+    TRY(be_gat_softmax(
+        l->dev, &(be_gat_softmax_args){.alpha = acts->alpha, .a = in->a, .s = acts->s, .t = t, .slope = NN_SLOPE}));
     /* A_d = mask alpha */
     if (drop.rate > 0.0f) {
         masked = acts->alpha_dropped;
@@ -98,7 +103,9 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     const shared *s = l->shared;
     const nn_input *in = l->input;
     be_drop drop = attention_dropout(l, pass);
-    be_mat gp = nn_tmp(l->ws, l->out), masked = drop.rate > 0.0f ? acts->alpha_dropped : acts->alpha;
+    int64_t n = l->shape->nodes, rows = n + l->shape->halo;
+    be_mat gp_all = nn_resize(l->ws->tmp_buf, rows, l->out), gp = nn_tmp(l->ws, l->out), gs = nn_resize(s->gs, 1, n);
+    be_mat p = nn_resize(acts->p, n, l->out), masked = drop.rate > 0.0f ? acts->alpha_dropped : acts->alpha;
     /* galpha_vu = mask_vu gZ_v . P_u;  ge, gt: through the softmax and LeakyReLU */
     TRY(be_gat_backward_edges(l->dev, &(be_gat_backward_edges_args){.ge = s->ge,
                                                                     .gt = s->gt,
@@ -106,23 +113,25 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
                                                                     .alpha = acts->alpha,
                                                                     .alpha_dropped = acts->alpha_dropped,
                                                                     .s = acts->s,
-                                                                    .t = acts->t,
+                                                                    .t = nn_resize(acts->t, 1, n),
                                                                     .gy = l->ws->grad,
-                                                                    .z = acts->p,
+                                                                    .z = nn_resize(acts->p, rows, l->out),
                                                                     .scale = drop.scale,
                                                                     .slope = NN_SLOPE}));
     /* gs_u = sum_v ge_vu */
     TRY(be_gat_edge_sums(l->dev, &(be_gat_edge_sums_args){.gs = s->gs, .at = in->at, .ge = s->ge}));
+    TRY(nn_halo_back(l, nn_resize(s->gs, rows, 1)));
     /* gP = A_d' gZ */
-    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->at, .val = masked, .x = l->ws->grad, .alpha = 1.0f}));
+    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp_all, .a = in->at, .val = masked, .x = l->ws->grad, .alpha = 1.0f}));
+    TRY(nn_halo_back(l, gp_all));
     /* gP += gs a_src' + gt a_dst', ga_src += P' gs, ga_dst += P' gt */
     TRY(be_gat_backward_scores(l->dev, &(be_gat_backward_scores_args){.gz = gp,
                                                                       .ga_src = state->gatt_src,
                                                                       .ga_dst = state->gatt_dst,
-                                                                      .z = acts->p,
+                                                                      .z = p,
                                                                       .a_src = state->att_src,
                                                                       .a_dst = state->att_dst,
-                                                                      .gs = s->gs,
+                                                                      .gs = gs,
                                                                       .gt = s->gt}));
     /* gW += H' gP, gH = gP W' */
     return nn_linear_backward(&state->lin, l, pass, h, gp);

@@ -43,19 +43,23 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     const nn_linear *lin = l->state;
     const nn_input *in = l->input;
     /* Z = (Â H) W */
-    if (is_fused(l))
+    if (is_fused(l)) {
+        TRY(nn_halo(l, &h));
         return be_aggregate(l->dev, &(be_aggregate_args){.y = *z, .a = in->a, .val = in->ahat, .x = h, .w = lin->w});
+    }
     if (aggregates_features(l)) {
         const shared *s = l->shared;
-        be_mat x, ax = pass->training ? s->ax : nn_tmp(l->ws, l->in);
+        be_mat x, ax = pass->training ? s->ax : nn_resize(l->ws->grad_buf, l->shape->nodes, l->in);
         /* Z = (Â X_d) W */
         TRY(nn_drop_features(l, pass, &x));
+        TRY(nn_halo(l, &x));
         TRY(be_spmm(l->dev, &(be_spmm_args){.y = ax, .a = in->a, .val = in->ahat, .x = x, .alpha = 1.0f}));
         return be_gemm(l->dev, &(be_gemm_args){.c = *z, .a = ax, .b = lin->w, .alpha = 1.0f});
     }
     /* P = H W */
     be_mat p = nn_tmp(l->ws, l->out);
     TRY(nn_linear_forward(lin, l, pass, p, h));
+    TRY(nn_halo(l, &p));
     /* Z = Â P */
     return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = in->ahat, .x = p, .alpha = 1.0f});
 }
@@ -64,11 +68,11 @@ static fathom_status backward_fused(const nn_layer *l, be_mat h) {
     const nn_linear *lin = l->state;
     const shared *s = l->shared;
     const nn_input *in = l->input;
-    be_mat gp = nn_resize(s->gp, l->shape->nodes, l->out), gh = nn_tmp(l->ws, l->in);
+    be_mat gp = nn_resize(s->gp, l->shape->nodes, l->out), gh = nn_tmp(l->ws, l->in), gz = l->ws->grad;
+    TRY(nn_halo(l, &gz));
     /* gP = Â gZ, gH = gP W' */
-    TRY(be_aggregate(l->dev,
-                     &(be_aggregate_args){
-                         .y = gh, .p = gp, .a = in->a, .val = in->ahat, .x = l->ws->grad, .w = lin->w, .tw = true}));
+    TRY(be_aggregate(
+        l->dev, &(be_aggregate_args){.y = gh, .p = gp, .a = in->a, .val = in->ahat, .x = gz, .w = lin->w, .tw = true}));
     nn_grad_from_tmp(l->ws, l->in);
     /* gW += H' gP */
     return be_gemm(l->dev, &(be_gemm_args){.c = lin->gw, .a = h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f});
@@ -87,8 +91,9 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
             &(be_gemm_args){.c = lin->gw, .a = s->ax, .b = l->ws->grad, .ta = true, .alpha = 1.0f, .beta = 1.0f});
     }
     /* gP = Â gZ */
-    be_mat gp = nn_tmp(l->ws, l->out);
-    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->a, .val = in->ahat, .x = l->ws->grad, .alpha = 1.0f}));
+    be_mat gp = nn_tmp(l->ws, l->out), gz = l->ws->grad;
+    TRY(nn_halo(l, &gz));
+    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->a, .val = in->ahat, .x = gz, .alpha = 1.0f}));
     /* gW += H' gP, gH = gP W' */
     return nn_linear_backward(l->state, l, pass, h, gp);
 }

@@ -86,7 +86,7 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
 static float beta_of(const nn_layer *l) { return (float)log(l->config->theta / (double)(l->index + 1) + 1.0); }
 
 static be_act h0_dropout(const nn_layer *l, const nn_pass *pass) {
-    return (be_act){.drop = nn_dropout(l->config, pass, l->config->layers + 1)};
+    return (be_act){.drop = nn_dropout(l, pass, l->config->layers + 1, l->in)};
 }
 
 static fathom_status forward_input(const nn_layer *l, const nn_pass *pass) {
@@ -102,15 +102,18 @@ static fathom_status forward_input(const nn_layer *l, const nn_pass *pass) {
 static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
     const layer *state = l->state;
     const shared *s = l->shared;
-    be_mat p = pass->training ? state->p : nn_resize(s->eval_p, l->shape->nodes, l->out);
+    be_mat p = pass->training ? state->p : nn_resize(s->eval_p, l->shape->nodes, l->out), x = h;
     float alpha = (float)l->config->alpha, beta = beta_of(l);
-    if (l->index == 0)
+    if (l->index == 0) {
         TRY(forward_input(l, pass));
+        x = s->h0_dropped;
+    }
+    TRY(nn_halo(l, &x));
     /* P = (1 - alpha) Â D(H) + alpha H0 */
     TRY(be_spmm(l->dev, &(be_spmm_args){.y = p,
                                         .a = l->input->a,
                                         .val = l->input->ahat,
-                                        .x = l->index == 0 ? s->h0_dropped : h,
+                                        .x = x,
                                         .z = s->h0,
                                         .alpha = 1.0f - alpha,
                                         .beta = alpha}));
@@ -149,6 +152,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     /* gH0 += alpha gP; backward starts with the last layer, which overwrites */
     be_mat sum = l->index == l->config->layers - 1 ? (be_mat){0} : s->gh0;
     TRY(be_axpby(l->dev, &(be_axpby_args){.y = s->gh0, .x = gp, .z = sum, .a = alpha, .b = 1.0f}));
+    TRY(nn_halo(l, &gp));
     /* gD(H) = (1 - alpha) Â gP, over gZ */
     TRY(be_spmm(l->dev,
                 &(be_spmm_args){.y = gz, .a = l->input->a, .val = l->input->ahat, .x = gp, .alpha = 1.0f - alpha}));

@@ -24,6 +24,7 @@ static void declare(const nn_layer *l, nn_params *params) {
 /* y = Â x */
 static fathom_status aggregate(const nn_layer *l, be_mat y, be_mat x) {
     const nn_input *in = l->input;
+    TRY(nn_halo(l, &x));
     return be_spmm(l->dev, &(be_spmm_args){.y = y, .a = in->a, .val = in->ahat, .x = x, .alpha = 1.0f});
 }
 
@@ -37,9 +38,9 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
         return aggregate(l, *z, tmp);
     }
     /* Z = Â H */
-    if (h.buf != z->buf || h.off != z->off)
+    if (!nn_alone(l) || h.buf != z->buf || h.off != z->off)
         return aggregate(l, *z, h);
-    /* Evaluation without a norm: Z is stored over H, and spmm cannot work in place. */
+    /* Evaluation without a norm: Z is stored over H, and spmm cannot work in place; with a halo H is copied. */
     TRY(aggregate(l, tmp, h));
     l->ws->tmp_buf = *z;
     *z = tmp;

@@ -18,19 +18,30 @@
 #include "nn/params.h"
 #include "nn/plan.h"
 
+/* Host memory of the exchanges with other ranks (halo.c); alone there is none. */
+typedef struct nn_staging {
+    float *out, *in; /* rows x widest */
+    float *sums;     /* ranks x 2 G widest */
+    float *params;   /* all parameters */
+    int64_t *chunks; /* ranks + 1: the trained parameters that each rank updates */
+} nn_staging;
+
 /* Matrices of n x widest that convolutions pass on. */
 typedef struct nn_workspace {
-    be_mat grad_buf, tmp_buf; /* swapped rather than copied */
-    be_mat grad;              /* the gradient being propagated back, as wide as the layer: a view of grad_buf */
-    be_mat x_dropped;         /* dropout(X), saved for backward: n x F, or 1 x nnz for sparse features */
+    be_mat grad_buf, tmp_buf; /* swapped rather than copied; with room for the halo after their n rows */
+    int64_t rows;             /* n */
+    be_mat packed;            /* sends x widest: the rows that other ranks get */
+    nn_staging staging;
+    be_mat grad;      /* the gradient being propagated back, as wide as the layer: a view of grad_buf */
+    be_mat x_dropped; /* dropout(X), saved for backward: n x F, or 1 x nnz for sparse features */
 } nn_workspace;
 
 typedef struct nn_layer {
     const nn_config *config;
     const nn_shape *shape;
-    be_device *dev;        /* NULL while only planning */
-    const nn_input *input; /* input and ws: convolutions only */
-    nn_workspace *ws;
+    be_device *dev;         /* NULL while only planning */
+    const nn_input *input;  /* NULL while only planning, and of a norm alone */
+    nn_workspace *ws;       /* its matrices: convolutions only */
     int64_t index, in, out; /* k, and the columns of H_{k-1} and Z_k */
     bool norm_in_place;     /* H_k is Z_k, so that in evaluation H_{k-1} is Z_k too */
     void *state, *shared;   /* structs of conv_*.c or norm_*.c */
@@ -118,8 +129,9 @@ struct nn_model {
     bool is_overwritten; /* with recomputation: activations of the last training pass, by an evaluation or backward */
 
     nn_workspace ws;
-    be_mat stats; /* 1 x 4: nn_epoch_stats */
-    be_ints pred; /* n */
+    int64_t chunk; /* the first of the trained parameters that this rank updates; the moments are those of its part */
+    be_mat stats;  /* 1 x 4: nn_epoch_stats */
+    be_ints pred;  /* n */
 };
 
 int64_t nn_widest(const nn_model *m); /* columns of the widest Z_k or of the logits */
@@ -138,12 +150,36 @@ be_mat nn_tmp(const nn_workspace *ws, int64_t cols);
 void nn_grad_resize(nn_workspace *ws, int64_t cols);
 void nn_grad_from_tmp(nn_workspace *ws, int64_t cols);
 
-/* Mask number `number` of this pass; rate 0 in evaluation. */
-be_drop nn_dropout(const nn_config *config, const nn_pass *pass, int64_t number);
+/* Mask number `number` of this pass, for the rows of a matrix of `cols` columns; rate 0 in evaluation. */
+be_drop nn_dropout(const nn_layer *l, const nn_pass *pass, int64_t number, int64_t cols);
 /* Does this forward compute the statistics of a norm over the nodes? */
 bool nn_takes_stats(const nn_pass *pass);
 /* Neither ReLU nor dropout; ReLU alone. */
 be_act nn_act(bool relu);
+
+/* ---- halo.c: one of several ranks; alone nothing happens ---- */
+
+bool nn_alone(const nn_layer *l);
+int64_t nn_over(const nn_layer *l); /* `over` of a backward operation: the rows of all ranks; alone 0 */
+/* *x, n rows, gets the halo's rows after its own, before an aggregation. It is copied to the scratch matrix (nn_tmp)
+ * unless it is there or in the gradient buffer. nn_halo_rows: where *x has room for them. */
+fathom_status nn_halo(const nn_layer *l, be_mat *x);
+fathom_status nn_halo_rows(const nn_layer *l, be_mat *x);
+/* Adds the halo's rows of x, on the ranks that have them, to their own. */
+fathom_status nn_halo_back(const nn_layer *l, be_mat x);
+/* Running estimates that an operation moves; of several ranks none, since nn_combine_stats does. */
+be_mat nn_running(const nn_layer *l, be_mat running);
+/* Mean and biased variance of n rows become those of all ranks' rows; running estimates [optional] move. */
+fathom_status nn_combine_stats(const nn_layer *l, be_mat mean, be_mat var, be_mat rmean, be_mat rvar);
+fathom_status nn_combine_sums(const nn_layer *l, be_mat db, be_mat q);
+/* The first of the trained parameters that a rank updates. */
+int64_t nn_chunk(int64_t trained, int rank, int ranks);
+/* The gradients of this rank's part of the parameters become those of all ranks' rows. */
+fathom_status nn_total(nn_model *m);
+/* Every rank gets the weights that others updated. */
+fathom_status nn_share_weights(nn_model *m);
+fathom_status nn_staging_make(nn_model *m);
+void nn_staging_free(nn_staging *staging);
 
 /* ---- skip.c ---- */
 

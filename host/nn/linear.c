@@ -29,8 +29,15 @@ static be_mat dropped_features(const nn_layer *l, const be_drop *drop) {
     return drop->rate > 0.0f && l->ws->x_dropped.buf ? l->ws->x_dropped : features(l);
 }
 
+static be_drop feature_dropout(const nn_layer *l, const nn_pass *pass) {
+    be_drop drop = nn_dropout(l, pass, 0, l->shape->features);
+    if (!l->shape->dense)
+        drop.first = l->shape->first_feature;
+    return drop;
+}
+
 fathom_status nn_drop_features(const nn_layer *l, const nn_pass *pass, be_mat *x) {
-    be_drop drop = nn_dropout(l->config, pass, 0);
+    be_drop drop = feature_dropout(l, pass);
     be_mat all = features(l);
     *x = dropped_features(l, &drop);
     /* X_d = dropout(X) */
@@ -49,7 +56,7 @@ fathom_status nn_project(const nn_layer *l, const nn_pass *pass, be_mat y, be_ma
 }
 
 fathom_status nn_project_backward(const nn_layer *l, const nn_pass *pass, be_mat gw, be_mat gy) {
-    be_drop drop = nn_dropout(l->config, pass, 0);
+    be_drop drop = feature_dropout(l, pass);
     be_mat x = dropped_features(l, &drop);
     const nn_input *in = l->input;
     /* gW += X_d' gY */

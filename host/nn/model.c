@@ -11,9 +11,9 @@
 
 be_mat nn_resize(be_mat m, int64_t rows, int64_t cols) { return be_view(m.buf, m.off, rows, cols); }
 
-be_mat nn_tmp(const nn_workspace *ws, int64_t cols) { return nn_resize(ws->tmp_buf, ws->tmp_buf.rows, cols); }
+be_mat nn_tmp(const nn_workspace *ws, int64_t cols) { return nn_resize(ws->tmp_buf, ws->rows, cols); }
 
-void nn_grad_resize(nn_workspace *ws, int64_t cols) { ws->grad = nn_resize(ws->grad_buf, ws->grad_buf.rows, cols); }
+void nn_grad_resize(nn_workspace *ws, int64_t cols) { ws->grad = nn_resize(ws->grad_buf, ws->rows, cols); }
 
 void nn_grad_from_tmp(nn_workspace *ws, int64_t cols) {
     be_mat old = ws->grad_buf;
@@ -22,9 +22,11 @@ void nn_grad_from_tmp(nn_workspace *ws, int64_t cols) {
     nn_grad_resize(ws, cols);
 }
 
-be_drop nn_dropout(const nn_config *config, const nn_pass *pass, int64_t number) {
-    return be_drop_make(pass->training ? (float)config->dropout : 0.0f, pass->seed, RANDOM_DROPOUT, pass->epoch,
-                        (uint32_t)number);
+be_drop nn_dropout(const nn_layer *l, const nn_pass *pass, int64_t number, int64_t cols) {
+    be_drop drop = be_drop_make(pass->training ? (float)l->config->dropout : 0.0f, pass->seed, RANDOM_DROPOUT,
+                                pass->epoch, (uint32_t)number);
+    drop.first = l->shape->first_row * cols;
+    return drop;
 }
 
 bool nn_takes_stats(const nn_pass *pass) { return pass->training && !pass->again; }
@@ -35,7 +37,7 @@ be_act nn_act(bool relu) { return (be_act){.relu = relu, .drop = be_drop_make(0.
 static be_act act_after(const nn_model *m, const nn_pass *pass, int64_t k) {
     be_act act = nn_act(m->conv->relu);
     if (m->conv->has_dropout(&m->config, k + 1))
-        act.drop = nn_dropout(&m->config, pass, k + 1);
+        act.drop = nn_dropout(&m->convs[k], pass, k + 1, m->convs[k].out);
     return act;
 }
 
@@ -163,24 +165,28 @@ fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
         TRY(recompute(m, pass, k));
         TRY(backward_layer(m, pass, k));
     }
-    return FATHOM_OK;
+    return nn_total(m);
 }
 
 fathom_status nn_step(nn_model *m, double lr, double decay, int64_t step) {
-    be_mat w = be_vector(m->weights.buf, m->weights.off, m->params.trained);
+    be_mat all = be_vector(m->weights.buf, m->weights.off, m->params.trained);
+    be_mat w = be_vector(all.buf, all.off + m->chunk, m->moment1.cols);
     if (m->before.buf)
-        TRY(be_copy(m->dev, &(be_copy_args){.y = m->before, .x = w}));
+        TRY(be_copy(m->dev, &(be_copy_args){.y = m->before, .x = all}));
+    if (w.cols == 0)
+        return nn_share_weights(m);
     /* g = dL/dW + decay W; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; W -= lr m' / (sqrt(v') + eps) */
-    return be_adam(m->dev, &(be_adam_args){.w = w,
-                                           .m = m->moment1,
-                                           .v = m->moment2,
-                                           .g = m->grads,
-                                           .lr = (float)lr,
-                                           .beta1 = 0.9f,
-                                           .beta2 = 0.999f,
-                                           .eps = 1e-8f,
-                                           .decay = (float)decay,
-                                           .step = step});
+    TRY(be_adam(m->dev, &(be_adam_args){.w = w,
+                                        .m = m->moment1,
+                                        .v = m->moment2,
+                                        .g = be_vector(m->grads.buf, m->grads.off + m->chunk, w.cols),
+                                        .lr = (float)lr,
+                                        .beta1 = 0.9f,
+                                        .beta2 = 0.999f,
+                                        .eps = 1e-8f,
+                                        .decay = (float)decay,
+                                        .step = step}));
+    return nn_share_weights(m);
 }
 
 fathom_status nn_count_correct(nn_model *m) {
@@ -193,25 +199,52 @@ fathom_status nn_count_correct(nn_model *m) {
                                                    .sets = m->in->sets});
 }
 
+/* The sums over all ranks. */
+static fathom_status total_stats(nn_epoch_stats *stats, const nn_model *m) {
+    nn_epoch_stats *all = NULL;
+    double loss = 0;
+    fathom_status status;
+    TRY(mem_new(&all, m->shape.ranks, 1, sizeof *all, "statistics of the ranks"));
+    all[m->shape.rank] = *stats;
+    TRY_OUT(comm_gather(m->in->comm, all, sizeof *all));
+    *stats = (nn_epoch_stats){0};
+    for (int r = 0; r < m->shape.ranks; r++) {
+        loss += (double)all[r].loss;
+        for (int s = 0; s < NN_SETS; s++)
+            stats->correct[s] += all[r].correct[s];
+        stats->stop |= all[r].stop;
+    }
+    stats->loss = (float)loss;
+out:
+    mem_free(all);
+    return status;
+}
+
 fathom_status nn_read_stats(nn_epoch_stats *stats, nn_model *m) {
-    _Static_assert(sizeof *stats == 4 * sizeof(float), "read as it is stored on the device");
-    return be_download(m->dev, stats, m->stats.buf, be_floats(m->stats.off), sizeof *stats);
+    _Static_assert(offsetof(nn_epoch_stats, stop) == 4 * sizeof(float), "read as it is stored on the device");
+    TRY(be_download(m->dev, stats, m->stats.buf, be_floats(m->stats.off), offsetof(nn_epoch_stats, stop)));
+    return m->in->comm ? total_stats(stats, m) : FATHOM_OK;
 }
 
 fathom_status nn_save_best(nn_model *m) { return be_copy(m->dev, &(be_copy_args){.y = m->best, .x = m->weights}); }
 fathom_status nn_load_best(nn_model *m) { return be_copy(m->dev, &(be_copy_args){.y = m->weights, .x = m->best}); }
 
 fathom_status nn_get_rows(float *values, const nn_model *m, be_mat rows) {
-    float *device_rows = NULL;
+    const nn_input *in = m->in;
+    int64_t n = m->shape.all_nodes, count = rows.rows * rows.cols;
+    float *ordered = values;
     fathom_status status;
-    if (!m->in->order)
-        return be_download(m->dev, values, rows.buf, be_floats(rows.off), be_floats(rows.rows * rows.cols));
-    TRY_OUT(mem_new(&device_rows, rows.rows, rows.cols, sizeof *device_rows, "rows of the nodes"));
-    TRY_OUT(be_download(m->dev, device_rows, rows.buf, be_floats(rows.off), be_floats(rows.rows * rows.cols)));
-    for (int64_t i = 0; i < rows.rows; i++)
-        memcpy(values + m->in->order[i] * rows.cols, device_rows + i * rows.cols, be_floats(rows.cols));
+    if (in->order)
+        TRY(mem_new(&ordered, n, rows.cols, sizeof *ordered, "rows of the nodes"));
+    TRY_OUT(
+        be_download(m->dev, ordered + m->shape.first_row * rows.cols, rows.buf, be_floats(rows.off), be_floats(count)));
+    if (in->comm)
+        TRY_OUT(comm_gather_parts(in->comm, ordered, in->first, be_floats(rows.cols)));
+    for (int64_t i = 0; in->order && i < n; i++)
+        memcpy(values + in->order[i] * rows.cols, ordered + i * rows.cols, be_floats(rows.cols));
 out:
-    mem_free(device_rows);
+    if (ordered != values)
+        mem_free(ordered);
     return status;
 }
 
@@ -230,6 +263,23 @@ static bool all_finite(const float *values, int64_t count) {
         if (!isfinite(values[i]))
             return false;
     return true;
+}
+
+/* Is there one on any rank? */
+static fathom_status any_nonfinite(bool *found, const nn_model *m, bool here) {
+    uint8_t *all = NULL;
+    fathom_status status;
+    *found = here;
+    if (!m->in->comm)
+        return FATHOM_OK;
+    TRY(mem_new(&all, m->shape.ranks, 1, sizeof *all, "ranks"));
+    all[m->shape.rank] = here;
+    TRY_OUT(comm_gather(m->in->comm, all, sizeof *all));
+    for (int r = 0; r < m->shape.ranks; r++)
+        *found |= all[r] != 0;
+out:
+    mem_free(all);
+    return status;
 }
 
 /* The weights of the pass before its step. */
@@ -252,12 +302,14 @@ fathom_status nn_first_nonfinite_layer(int64_t *layer, nn_model *m, const nn_pas
         if (recomputes)
             TRY_OUT(forward_layer(m, &again, k, &h));
         const be_mat parts[] = {m->z[k], m->h[k]};
+        bool here = false, found;
         for (int i = 0; i < 2; i++) {
             TRY_OUT(be_download(m->dev, values, parts[i].buf, be_floats(parts[i].off),
                                 be_floats(parts[i].rows * parts[i].cols)));
-            if (!all_finite(values, parts[i].rows * parts[i].cols))
-                *layer = k + 1;
+            here |= !all_finite(values, parts[i].rows * parts[i].cols);
         }
+        TRY_OUT(any_nonfinite(&found, m, here));
+        *layer = found ? k + 1 : 0;
     }
 out:
     mem_free(values);

@@ -95,20 +95,30 @@ static void plan_evaluation(nn_model *m, int64_t wide) {
     nn_plan_share(plan, 0, 0);
 }
 
+/* The trained parameters that this rank updates, from m->chunk on. */
+static int64_t own_params(nn_model *m) {
+    int rank = m->shape.rank, ranks = m->shape.ranks > 1 ? m->shape.ranks : 1;
+    m->chunk = nn_chunk(m->params.trained, rank, ranks);
+    return nn_chunk(m->params.trained, rank + 1, ranks) - m->chunk;
+}
+
 static void plan_all(nn_model *m) {
     nn_plan *plan = &m->plan;
-    int64_t n = m->shape.nodes, wide = nn_widest(m), layers = m->config.layers;
+    int64_t n = m->shape.nodes, wide = nn_widest(m), layers = m->config.layers, chunk = own_params(m);
     nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->weights, 1, m->params.total);
     nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->grads, 1, m->params.trained);
-    nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->moment1, 1, m->params.trained);
-    nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->moment2, 1, m->params.trained);
+    nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->moment1, 1, chunk);
+    nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->moment2, 1, chunk);
     nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->best, 1, m->params.total);
     if (m->bytes.recompute != NN_RECOMPUTE_NONE)
         nn_plan_mat(plan, NN_MEM_PARAMETERS, &m->before, 1, m->params.trained);
     nn_plan_mat(plan, NN_MEM_SCRATCH, &m->stats, 1, 4);
     nn_plan_ints(plan, NN_MEM_SCRATCH, &m->pred, n);
-    nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.grad_buf, n, wide);
-    nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.tmp_buf, n, wide);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.grad_buf, n + m->shape.halo, wide);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.tmp_buf, n + m->shape.halo, wide);
+    if (m->shape.sends > 0)
+        nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.packed, m->shape.sends, wide);
+    m->ws.rows = n;
     nn_plan_features(&m->ws, plan, &m->config, &m->shape);
     if (m->conv->plan_shared)
         m->conv->plan_shared(&m->convs[0], plan, wide);
@@ -193,7 +203,7 @@ static void set_device(nn_model *m, const nn_input *input) {
     m->dev = input->dev;
     for (int64_t k = 0; k < m->config.layers; k++) {
         m->convs[k].dev = m->norms[k].dev = input->dev;
-        m->convs[k].input = input;
+        m->convs[k].input = m->norms[k].input = input;
     }
 }
 
@@ -209,6 +219,7 @@ fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_
     set_device(m, input);
     TRY_OUT(nn_plan_check(&m->bytes, &chosen, &m->shape, be_device_info(m->dev)));
     TRY_OUT(nn_plan_alloc(&m->plan, m->dev));
+    TRY_OUT(nn_staging_make(m));
     nn_params_bind(&m->params, m->weights, m->grads);
     for (int64_t k = 0; k <= config->layers && m->one_matrix; k++)
         m->h[k] = m->z[k];
@@ -224,6 +235,7 @@ void nn_model_free(nn_model *m) {
     if (!m)
         return;
     nn_plan_free(&m->plan, m->dev);
+    nn_staging_free(&m->ws.staging);
     mem_free(m->params.list);
     mem_free(m->convs);
     mem_free(m->conv_states);

@@ -18,7 +18,8 @@
 #define NN_NN_H
 
 #include "backend/backend.h"
-#include "data/data.h"
+#include "comm/comm.h"
+#include "data/slices.h"
 
 /* X(id, name, cost, title): the only list of the models. `name` is what the command line, recipes and checkpoints
  * write, `title` what charts and tables print; `cost` is the time of a layer relative to GCN's, to estimate the time
@@ -110,15 +111,22 @@ float nn_feature_limit(const nn_config *config);
 /* Fails with FATHOM_USAGE when there are skip connections, but no two layers of equal width. */
 fathom_status nn_skip_check(const nn_config *config, int64_t classes);
 
-/* Sizes of a data set: with nn_config they decide the memory plan. */
+/* Sizes of a data set, or of the part of it that a rank has: with nn_config they decide the memory plan. */
 typedef struct nn_shape {
     int64_t nodes, features, classes;
     int64_t entries;         /* nnz of the graph with self-loops: 2 edges + nodes */
     int64_t feature_entries; /* nnz of sparse features */
     bool dense;
+    /* Of a part; of a whole set 0. */
+    int rank, ranks;
+    int64_t all_nodes;
+    int64_t halo;                                  /* rows of other ranks that an aggregation reads */
+    int64_t sends;                                 /* rows that other ranks get, each counted once for every rank */
+    int64_t first_row, first_entry, first_feature; /* of this part: the numbers of its elements in dropout masks */
 } nn_shape;
 
 nn_shape nn_shape_of(const data_set *set);
+nn_shape nn_shape_of_slice(const data_set *set, const data_slice *slice);
 
 /* Device bytes by lifetime, known before anything is allocated. */
 typedef enum nn_memory {
@@ -165,13 +173,32 @@ typedef struct nn_input {
     int64_t count[NN_SETS];
     be_buf *buf;           /* ahat, labels and sets */
     be_buf *values;        /* values of the features */
-    int32_t *order;        /* row i on the device is node order[i] (data_node_order); NULL: node i */
-    data_features ordered; /* the features in that order */
+    int32_t *order;        /* row i on the device is node order[first_row + i]; NULL: node first_row + i */
+    data_features ordered; /* the features of own rows in that order */
+    /* One of several ranks (halo.c); else empty. */
+    comm *comm;
+    int64_t *first;  /* ranks + 1: the rows of each rank */
+    data_slice part; /* lists of rows; without its graph, which is on the device */
+    be_csr pick;     /* sends x n, ones: the rows that other ranks get, by rank */
+    be_csr unpick;   /* its transpose (nn_conv.needs_transpose) */
 } nn_input;
 
 /* The set must stay unchanged until nn_input_free: the CPU back end reads its features in place. Nodes are reordered on
  * the device (data_node_order); nn_get_* return rows in the order of the set. */
 fathom_status nn_input_make(nn_input **input, be_device *dev, const data_set *set, nn_conv_kind model);
+
+/* The same on one of several ranks: the rows of this rank on `dev`. Every rank calls it, with equal sets. Until
+ * nn_input_free, nn_forward, nn_backward, nn_step, nn_read_stats, nn_get_* and nn_first_nonfinite_layer are called by
+ * all ranks in the same order: they exchange values. */
+typedef struct nn_parts {
+    comm *comm;       /* NULL: all rows */
+    data_order order; /* AUTO: data_order_choose */
+    int64_t hidden;   /* width, which decides what a row weighs against its entries */
+} nn_parts;
+fathom_status nn_input_make_part(nn_input **input, be_device *dev, const data_set *set, nn_conv_kind model,
+                                 const nn_parts *parts);
+/* What a row weighs in data_slices_cut, in entries. */
+double nn_row_weight(int64_t hidden);
 void nn_input_free(nn_input *input);
 
 /* ---- parameters ---- */
@@ -228,10 +255,12 @@ fathom_status nn_step(nn_model *model, double lr, double decay, int64_t step);
 /* Predictions of the last evaluation, and the number of correct ones in each set. */
 fathom_status nn_count_correct(nn_model *model);
 
-/* The only read of an epoch, 16 bytes, and its only wait. `correct` is of the last nn_count_correct. */
+/* The only read of an epoch, 16 bytes, and its only wait. `correct` is of the last nn_count_correct. Sums over all
+ * ranks; `stop`, which is not read from the device, is that of the caller, or that of any rank's. */
 typedef struct nn_epoch_stats {
     float loss;
     int32_t correct[NN_SETS];
+    int32_t stop;
 } nn_epoch_stats;
 fathom_status nn_read_stats(nn_epoch_stats *stats, nn_model *model);
 

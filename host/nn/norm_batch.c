@@ -47,13 +47,15 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     const layer *state = l->state;
     const nn_stats *stats = &state->saved;
     /* mu_j, var_j of the columns of Z; running = (1 - momentum) running + momentum now */
-    if (nn_takes_stats(pass))
+    if (nn_takes_stats(pass)) {
         TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = stats->mean,
                                                       .var = stats->var,
-                                                      .rmean = state->rmean,
-                                                      .rvar = state->rvar,
+                                                      .rmean = nn_running(l, state->rmean),
+                                                      .rvar = nn_running(l, state->rvar),
                                                       .x = z,
                                                       .momentum = (float)l->config->momentum}));
+        TRY(nn_combine_stats(l, stats->mean, stats->var, state->rmean, state->rvar));
+    }
     /* H = act(gamma (Z - mu) r + beta) */
     return be_batch_apply(l->dev, &(be_batch_apply_args){.y = h,
                                                          .x = z,
@@ -72,12 +74,14 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
     const nn_stats *stats = &state->saved;
     const shared *s = l->shared;
     be_mat db = nn_resize(s->sums.db, 1, l->out), q = nn_resize(s->sums.q, 1, l->out);
+    bool adds = nn_alone(l) || l->shape->rank == 0; /* db and q are those of all ranks */
     /* db = sum_v go, q = sum_v go (Z - mu) */
     TRY(be_norm_sums(l->dev, &(be_norm_sums_args){.db = db, .q = q, .go = grad, .x = z, .mean = stats->mean}));
+    TRY(nn_combine_sums(l, db, q));
     /* gbeta += db, ggamma += r q, gZ = gamma r (go - db/n - (Z - mu) r^2 q/n) */
     return be_batch_backward(l->dev, &(be_batch_backward_args){.gx = grad,
-                                                               .ggamma = state->ggamma,
-                                                               .gbeta = state->gbeta,
+                                                               .ggamma = adds ? state->ggamma : (be_mat){0},
+                                                               .gbeta = adds ? state->gbeta : (be_mat){0},
                                                                .go = grad,
                                                                .x = z,
                                                                .mean = stats->mean,
@@ -85,6 +89,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                .gamma = state->gamma,
                                                                .db = db,
                                                                .q = q,
+                                                               .over = nn_over(l),
                                                                .eps = nn_eps(l, NN_EPS)});
 }
 

@@ -73,16 +73,18 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     bool training = pass->training, takes_stats = nn_takes_stats(pass);
     be_mat assign = nn_resize(assignment(l, training), z.rows, l->config->groups);
     /* S = softmax(Z U' + c), then mu_gj, var_gj of S_vg Z_vj over v; running = (1 - momentum) running + momentum now */
-    if (takes_stats)
+    if (takes_stats) {
         TRY(be_group_stats(l->dev, &(be_group_stats_args){.mean = stats->mean,
                                                           .var = stats->var,
-                                                          .rmean = state->rmean,
-                                                          .rvar = state->rvar,
+                                                          .rmean = nn_running(l, state->rmean),
+                                                          .rvar = nn_running(l, state->rvar),
                                                           .s = assign,
                                                           .h = z,
                                                           .u = state->u,
                                                           .c = state->c,
                                                           .momentum = (float)l->config->momentum}));
+        TRY(nn_combine_stats(l, stats->mean, stats->var, state->rmean, state->rvar));
+    }
     /* H = act(Z (1 + lambda S A) + lambda b); where there were no statistics to take, S first */
     return be_group_apply(l->dev, &(be_group_apply_args){.y = h,
                                                          .h = z,
@@ -121,6 +123,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                       .scale = scale,
                                                                       .eps = nn_eps(l, NN_EPS),
                                                                       .lambda = lambda}));
+    TRY(nn_combine_sums(l, db, q));
     /* gZ and gL row by row, gc += sum_v gL, gU += gL' Z */
     return be_group_backward_rows(l->dev, &(be_group_backward_rows_args){.gh = grad,
                                                                          .gz = glogits,
@@ -136,6 +139,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                          .u = state->u,
                                                                          .db = db,
                                                                          .q = q,
+                                                                         .over = nn_over(l),
                                                                          .scale = scale,
                                                                          .eps = nn_eps(l, NN_EPS),
                                                                          .lambda = lambda});

@@ -22,8 +22,10 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     const nn_stats *stats = pass->training ? l->state : &((const shared *)l->shared)->eval;
     be_mat mean = nn_resize(stats->mean, 1, l->out), var = nn_resize(stats->var, 1, l->out);
     /* mu_j, var_j of the columns of Z */
-    if (!pass->again)
+    if (!pass->again) {
         TRY(be_col_stats(l->dev, &(be_col_stats_args){.mean = mean, .var = var, .x = z}));
+        TRY(nn_combine_stats(l, mean, var, (be_mat){0}, (be_mat){0}));
+    }
     /* H = act((Z - mu) (eps + sum_j var_j)^-1/2) */
     return be_pair_apply(
         l->dev,
@@ -38,6 +40,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
     be_mat db = nn_resize(s->sums.db, 1, l->out), q = nn_resize(s->sums.q, 1, l->out);
     /* db = sum_v go, q = sum_v go (Z - mu) */
     TRY(be_norm_sums(l->dev, &(be_norm_sums_args){.db = db, .q = q, .go = grad, .x = z, .mean = stats->mean}));
+    TRY(nn_combine_sums(l, db, q));
     /* gZ = s (go - db/n) - s^3 (sum_j q_j / n) (Z - mu) */
     return be_pair_backward(l->dev, &(be_pair_backward_args){.gx = grad,
                                                              .go = grad,
@@ -46,6 +49,7 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                              .var = stats->var,
                                                              .db = db,
                                                              .q = q,
+                                                             .over = nn_over(l),
                                                              .eps = nn_eps(l, NN_PAIR_EPS)});
 }
 

@@ -90,8 +90,8 @@ fathom_status nn_init(nn_model *m, uint64_t seed) {
         init_values(block, &m->params.list[i], (uint32_t)i, seed);
     TRY_OUT(nn_set_block(m, NN_WEIGHTS, block));
     TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->grads}));
-    TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->moment1}));
-    TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = m->moment2}));
+    for (int i = 0; i < 2 && m->moment1.cols > 0; i++)
+        TRY_OUT(be_fill(m->dev, &(be_fill_args){.y = i ? m->moment2 : m->moment1}));
     TRY_OUT(be_copy(m->dev, &(be_copy_args){.y = m->best, .x = m->weights}));
 out:
     mem_free(block);
@@ -112,14 +112,30 @@ int64_t nn_block_len(const nn_model *m, nn_block block) {
                                                    : m->params.trained; /* also of a model that is only planned */
 }
 
+/* What of a block this rank has: its part of moments and gradients, which others have not, or all. */
+static be_mat own_part(const nn_model *m, nn_block block, int64_t *first) {
+    be_mat b = *block_of(m, block);
+    bool is_part = m->in->comm && block != NN_WEIGHTS && block != NN_BEST;
+    *first = is_part ? m->chunk : 0;
+    if (is_part && block == NN_GRADS)
+        b = be_vector(b.buf, b.off + m->chunk, m->moment1.cols);
+    return b;
+}
+
 fathom_status nn_get_block(float *values, const nn_model *m, nn_block block) {
-    const be_mat *b = block_of(m, block);
-    return be_download(m->dev, values, b->buf, be_floats(b->off), be_floats(b->cols));
+    int64_t first;
+    be_mat b = own_part(m, block, &first);
+    if (b.cols > 0)
+        TRY(be_download(m->dev, values + first, b.buf, be_floats(b.off), be_floats(b.cols)));
+    if (!m->in->comm || block == NN_WEIGHTS || block == NN_BEST)
+        return FATHOM_OK;
+    return comm_gather_parts(m->in->comm, values, m->ws.staging.chunks, sizeof *values);
 }
 
 fathom_status nn_set_block(nn_model *m, nn_block block, const float *values) {
-    const be_mat *b = block_of(m, block);
-    return be_upload(m->dev, b->buf, be_floats(b->off), values, be_floats(b->cols));
+    int64_t first;
+    be_mat b = own_part(m, block, &first);
+    return b.cols > 0 ? be_upload(m->dev, b.buf, be_floats(b.off), values + first, be_floats(b.cols)) : FATHOM_OK;
 }
 
 int64_t nn_param_count(const nn_model *m) { return m->params.count; }
