@@ -257,7 +257,7 @@ static void wrong_training_is_refused(void) {
     FAILS(USAGE, fathom_train(&model, device, data, &bad), word)
     WRONG(model, 4, "model 4 is none of: 0 (gcn), 1 (gat), 2 (sgc), 3 (gcnii)");
     TEST_ASSERT_NULL(strstr(fathom_last_error(), "norm"));
-    WRONG(norm, 4, "norm 4 is none of: 0 (none), 1 (batch), 2 (pair), 3 (group)");
+    WRONG(norm, 6, "norm 6 is none of: 0 (none), 1 (batch), 2 (pair), 3 (group), 4 (mean), 5 (node)");
     TEST_ASSERT_NULL(strstr(fathom_last_error(), "model"));
     WRONG(preset, 3, "preset 3 is none of: 0 (authors), 1 (paper), 2 (pyg)");
     WRONG(layers, INT64_MAX, "layers");

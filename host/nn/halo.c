@@ -75,10 +75,10 @@ fathom_status nn_halo(const nn_layer *l, be_mat *x) {
 /* x_V += what other ranks have in their halo for these rows. */
 fathom_status nn_halo_back(const nn_layer *l, be_mat x) {
     const nn_input *in = l->input;
-    be_mat packed = be_view(l->ws->packed.buf, l->ws->packed.off, l->shape->sends, x.cols);
-    be_mat own = be_view(x.buf, x.off, l->shape->nodes, x.cols);
     if (nn_alone(l))
         return FATHOM_OK;
+    be_mat packed = be_view(l->ws->packed.buf, l->ws->packed.off, l->shape->sends, x.cols);
+    be_mat own = be_view(x.buf, x.off, l->shape->nodes, x.cols);
     TRY(exchange(l, halo_of(l, x), in->part.halo_first, packed, in->part.pick_first));
     /* x_V += pick' packed: rank after rank */
     if (packed.rows == 0)
@@ -89,12 +89,14 @@ fathom_status nn_halo_back(const nn_layer *l, be_mat x) {
 
 /* ---- statistics ---- */
 
-/* The float numbers of two packed matrices, one after the other, of every rank; *count those of one rank. */
+/* The float numbers of two packed matrices, one after the other, of every rank; *count those of one rank. The second may
+ * be empty. */
 static fathom_status gather_two(const nn_layer *l, int64_t *count, be_mat x, be_mat y) {
     int64_t nx = x.rows * x.cols, ny = y.rows * y.cols;
     float *all = l->ws->staging.sums, *mine = all + l->shape->rank * (nx + ny);
     TRY(be_download(l->dev, mine, x.buf, be_floats(x.off), be_floats(nx)));
-    TRY(be_download(l->dev, mine + nx, y.buf, be_floats(y.off), be_floats(ny)));
+    if (ny > 0)
+        TRY(be_download(l->dev, mine + nx, y.buf, be_floats(y.off), be_floats(ny)));
     *count = nx + ny;
     return comm_gather(l->input->comm, all, be_floats(nx + ny));
 }
@@ -102,6 +104,8 @@ static fathom_status gather_two(const nn_layer *l, int64_t *count, be_mat x, be_
 static fathom_status upload_two(const nn_layer *l, be_mat x, be_mat y) {
     const float *values = l->ws->staging.sums;
     TRY(be_upload(l->dev, x.buf, be_floats(x.off), values, be_floats(x.rows * x.cols)));
+    if (!y.buf)
+        return FATHOM_OK;
     return be_upload(l->dev, y.buf, be_floats(y.off), values + x.rows * x.cols, be_floats(y.rows * y.cols));
 }
 
@@ -135,21 +139,21 @@ static fathom_status move_running(const nn_layer *l, be_mat running, be_mat now,
 }
 
 fathom_status nn_combine_stats(const nn_layer *l, be_mat mean, be_mat var, be_mat rmean, be_mat rvar) {
-    double n = (double)l->shape->all_nodes;
     if (nn_alone(l))
         return FATHOM_OK;
     TRY(combine(l, mean, var));
     if (!rmean.buf)
         return FATHOM_OK;
+    double n = (double)l->shape->all_nodes;
     TRY(move_running(l, rmean, mean, 1.0f));
     return move_running(l, rvar, var, n > 1 ? (float)(n / (n - 1)) : 0.0f);
 }
 
 fathom_status nn_combine_sums(const nn_layer *l, be_mat db, be_mat q) {
-    float *all = l->ws->staging.sums;
     int64_t count;
     if (nn_alone(l))
         return FATHOM_OK;
+    float *all = l->ws->staging.sums;
     TRY(gather_two(l, &count, db, q));
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;

@@ -16,10 +16,12 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
 /* y = x minus its column means; y may be x. */
 static fathom_status centre(const nn_layer *l, be_mat y, be_mat x) {
     be_mat sum = nn_resize(((const shared *)l->shared)->sum, 1, l->out);
-    /* sum = -1/n sum_v x_v */
+    int64_t rows = nn_alone(l) ? x.rows : nn_over(l);
+    /* sum = -1/n sum_v x_v, over the rows of every rank */
     TRY(be_fill(l->dev, &(be_fill_args){.y = sum}));
     TRY(be_col_sum(l->dev, &(be_col_sum_args){.s = sum, .x = x}));
-    TRY(be_axpby(l->dev, &(be_axpby_args){.y = sum, .x = sum, .a = -1.0f / (float)x.rows}));
+    TRY(nn_combine_sums(l, sum, (be_mat){0}));
+    TRY(be_axpby(l->dev, &(be_axpby_args){.y = sum, .x = sum, .a = -1.0f / (float)rows}));
     /* y = x + 1 sum' */
     return be_bias_add(l->dev, &(be_bias_add_args){.y = y, .x = x, .b = sum});
 }
