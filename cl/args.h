@@ -33,8 +33,8 @@ typedef struct act_args {
 #define VEC 4 /* columns of a row per work-item: neighbouring work-items read neighbouring columns */
 
 #define RUN_ROWS 64     /* rows summed before they are added to a total, which bounds the rounding error */
-#define COMBINE_VECS 4  /* float4 of a work-group that adds blocks, */
-#define COMBINE_RUNS 16 /* and runs of blocks that its work-items add at the same time */
+#define COMBINE_VECS 2  /* float4 of a work-group that adds blocks: a 32-byte sector, */
+#define COMBINE_RUNS 32 /* and runs of blocks that its work-items add at the same time */
 #define ROW_ITEMS 64    /* parts of a block of rows that a work-group sums */
 
 /* Pairs of a row and a lane in a work-group: `lanes` work-items (2^lane_bits) share a row, SLOTS / lanes rows. The
@@ -103,12 +103,6 @@ typedef struct gemm_inner_args {
     float alpha, beta;
 } gemm_inner_args;
 
-typedef struct gemm_combine_args {
-    mat_args c;
-    u32 m, n, blocks;
-    float alpha, beta;
-} gemm_combine_args;
-
 #define GEMM_MAX_PARTS 8   /* parts of the inner dimension in a work-group of gemm_tiles */
 #define GEMM_MAX_GROUP 256 /* work-items of a work-group of gemm_tiles and gemm_inner */
 /* Floats of a tile of one factor, `lines` rows or columns of it; a pitch of 4 more spreads the banks. */
@@ -125,7 +119,8 @@ typedef struct rows_args {
 } rows_args;
 
 typedef struct sum_blocks_args {
-    mat_args x;
+    mat_args go, x, mean;
+    u32 has_x;
     rows_args rows;
 } sum_blocks_args;
 
@@ -134,27 +129,22 @@ typedef struct stats_blocks_args {
     rows_args rows;
 } stats_blocks_args;
 
-typedef struct norm_sums_blocks_args {
-    mat_args go, x, mean;
-    rows_args rows;
-} norm_sums_blocks_args;
-
-/* Blocks that are added: p[b][i] from `at`, `stride` apart; those of the second output from `second` on. `readable`:
- * entries of a block that may be read, at least the length of the result. */
-typedef struct blocks_args {
-    u32 at, stride, second, readable, aligned, count;
-} blocks_args;
+/* A result of rows x cols, and the blocks that are summed for it: the first element of the first block, elements from
+ * block to block, number. Rows of a block are padded to VEC. `second`: of the second buffer; `add`: to its old value.
+ */
+typedef struct block_sum {
+    u32 off, ld, rows, cols, at, stride, blocks;
+    u32 second, add;
+} block_sum;
 
 typedef struct sum_combine_args {
-    mat_args out, out2;
-    blocks_args p;
-    u32 len, add;
+    u32 first_sum;
+    float alpha, beta;
 } sum_combine_args;
 
 typedef struct stats_combine_args {
     mat_args mean, var, rmean, rvar;
-    blocks_args p;
-    u32 running, width, n, block_rows;
+    u32 running, n, d, groups, blocks, block_rows;
     float momentum;
 } stats_combine_args;
 
@@ -261,8 +251,6 @@ typedef struct adam_args {
 #define GROUP_CHUNK 16    /* groups of a tile */
 #define GROUP_MAX_COLS 64 /* up to this width a tile has all columns */
 #define GROUP_TILE_COLS 32
-#define STATS_RUNS 32 /* runs of blocks that group_stats_combine merges at the end */
-#define STATS_VECS 2
 
 /* float4, float4 and floats of a tile of `rows` rows, `cols` columns (a multiple of 4) and `groups` groups. */
 #define GROUP_TILE_H(rows, cols) ((rows) * ((cols) / 4 + 1))
@@ -279,12 +267,6 @@ typedef struct group_stats_args {
     u32 assign, block_tiles;
 } group_stats_args;
 
-typedef struct group_combine_args {
-    mat_args mean, var, rmean, rvar;
-    u32 running, n, d, groups, blocks, block_rows;
-    float momentum;
-} group_combine_args;
-
 typedef struct group_apply_args {
     group_assign_args in;
     mat_args y, mean, var, gamma, beta;
@@ -298,8 +280,6 @@ typedef struct group_apply_args {
 #define GROUP_COLS 32   /* columns of a tile of group_sums, and of the first pass of group_backward_rows, where */
 #define GROUP_LANES 4   /* work-items share a row; */
 #define GROUP_U_COLS 64 /* columns of its second pass */
-#define GROUP_RUNS 32   /* runs of blocks that a combine kernel adds up side by side */
-#define GROUP_VECS 2    /* vectors of VEC columns that a work-group of it computes: a 32-byte sector */
 
 /* Output of the activation that follows the norm. */
 typedef struct act_output {
@@ -328,17 +308,11 @@ typedef struct group_rows_args {
     float eps, lambda;
 } group_rows_args;
 
-typedef struct group_rows_combine_args {
-    mat_args gu, gc;
-    u32 has_gu, d, groups, blocks;
-} group_rows_combine_args;
-
 /* Floats of local memory. */
 #define LOCAL_GROUP_SUMS(tile_rows, chunk) ((tile_rows) * (2 * GROUP_COLS + (chunk)))
 #define LOCAL_GROUP_COEFS(tile_rows, chunk) (GROUP_COLS * (3 * (chunk) + 1) + (chunk)*GROUP_LANES * (tile_rows))
 #define LOCAL_GROUP_U(tile_rows, chunk) (GROUP_U_COLS * ((chunk) + (tile_rows)))
 #define LOCAL_GROUP_ROWS(tile_rows, chunk, work) ((tile_rows) * (2 * (chunk) + 1) + (work))
-#define LOCAL_COMBINE (GROUP_RUNS * GROUP_VECS * VEC)
 
 /* ---- attention.cl ---- */
 
@@ -386,12 +360,6 @@ typedef struct softmax_xent_args {
     float inverse;
 } softmax_xent_args;
 
-typedef struct loss_sum_args {
-    mat_args loss;
-    u32 count;
-    float inverse;
-} loss_sum_args;
-
 typedef struct accuracy_args {
     mat_args z;
     u32 pred, labels, sets, n, classes, sets_counted, lane_bits, block_rows;
@@ -405,11 +373,9 @@ typedef struct accuracy_sum_args {
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64
  * bits. Rows are contiguous; G is the number of groups; d_pad is PADDED(d), and so on, with 0 as padding. */
 
-/* Per block of the inner dimension of gemm_tiles: a partial product, m x n_pad. */
-#define WS_GEMM_BLOCKS(count, m, n_pad) ((count) * (m) * (n_pad))
-/* Per block of stats_blocks, norm_sums_blocks, gat_backward_scores, and of group_stats_blocks with G d_pad columns: two
- * rows, which are mean and centred sum of squares, or two sums. */
-#define WS_TWO_ROWS(count, d) (2 * (count) * (d))
+/* Per block: a partial product of gemm_tiles, m x n_pad; sums of sum_blocks or gat_backward_scores, one or two rows of
+ * d_pad; mean and centred sum of squares of stats_blocks, and of group_stats_blocks with G d_pad columns. */
+#define WS_ROWS(count, rows, d_pad) ((count) * (rows) * (d_pad))
 /* Per block of group_sums: q, G x d_pad; db, d_pad. */
 #define WS_GROUP_SUMS(count, groups, d_pad) ((count) * ((groups) + 1) * (d_pad))
 /* Per block of group_backward_rows: gu, G x d_pad; gc, G_pad. */

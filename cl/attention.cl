@@ -22,9 +22,9 @@ __kernel void gat_scores(__global float *s, __global float *t, __global const fl
         float4 src = (float4)(0.0f), dst = src;
         if (v < a.n)
             for (uint j = VEC * (slot & (lanes - 1)); j < a.d; j += VEC * lanes) {
-                float4 x = load_row4(z + a.z.off + v * a.z.ld, j, a.d, a.z.aligned);
-                src = fma(x, load_row4(a_src + a.a_src.off, j, a.d, a.a_src.aligned), src);
-                dst = fma(x, load_row4(a_dst + a.a_dst.off, j, a.d, a.a_dst.aligned), dst);
+                float4 x = load_at(z, &a.z, v, j, a.d);
+                src = fma(x, load_at(a_src, &a.a_src, 0, j, a.d), src);
+                dst = fma(x, load_at(a_dst, &a.a_dst, 0, j, a.d), dst);
             }
         src_sums[slot] = sum4(src);
         dst_sums[slot] = sum4(dst);
@@ -255,7 +255,7 @@ __kernel void gat_edge_sums(__global float *gs, __global const long *indptr, __g
 
 /* Computes: gz_v += gs_v a_src + gt_v a_dst; p[b][0][j] = sum_v gs_v z_vj and p[b][1][j] = sum_v gt_v z_vj over block b
  * of block_rows rows.
- * Shapes: z and gz n x d, gs and gt 1 x n, a_* 1 x d, p blocks x 2 x d (WS_TWO_ROWS).
+ * Shapes: z and gz n x d, gs and gt 1 x n, a_* 1 x d, p blocks x 2 x d_pad (WS_ROWS).
  * Launch: one work-group per block and 2^vec_bits vectors of VEC columns.
  * Memory: 2 SLOTS float4.
  * Order: every (SLOTS >> vec_bits)-th row ascending, then the lanes; sum_combine adds the blocks. */
@@ -263,7 +263,7 @@ __kernel void gat_backward_scores(__global float *p, __global float *gz, __globa
                                   __global const float *a_src, __global const float *a_dst, __global const float *gs,
                                   __global const float *gt, __local float4 *src_sums, gat_backward_scores_args a) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), width = 1u << a.vec_bits;
-    uint tiles = CEIL_DIV(a.d, VEC << a.vec_bits), block = (uint)get_group_id(0) / tiles;
+    uint vecs = CEIL_DIV(a.d, VEC), tiles = CEIL_DIV(vecs, width), block = (uint)get_group_id(0) / tiles;
     uint col = VEC * width * ((uint)get_group_id(0) - block * tiles), end = min(a.n, (block + 1) * a.block_rows);
     __local float4 *dst_sums = src_sums + SLOTS;
     for (uint slot = me; slot < SLOTS; slot += size) {
@@ -272,7 +272,7 @@ __kernel void gat_backward_scores(__global float *p, __global float *gz, __globa
         if (j < a.d) {
             float4 src_j = load4(a_src + a.a_src.off, j, a.d), dst_j = load4(a_dst + a.a_dst.off, j, a.d);
             for (uint v = block * a.block_rows + (slot >> a.vec_bits); v < end; v += SLOTS >> a.vec_bits) {
-                float4 x = load_row4(z + a.z.off + v * a.z.ld, j, a.d, a.z.aligned);
+                float4 x = load_at(z, &a.z, v, j, a.d);
                 float4 gs_v = (float4)(gs[a.gs.off + v]), gt_v = (float4)(gt[a.gt.off + v]);
                 __global float *row = gz + a.gz.off + v * a.gz.ld;
                 src = fma(gs_v, x, src);
@@ -291,7 +291,8 @@ __kernel void gat_backward_scores(__global float *p, __global float *gz, __globa
             src += src_sums[slot];
             dst += dst_sums[slot];
         }
-        store4(src, p + WS_TWO_ROWS(block, a.d), col + VEC * i, a.d);
-        store4(dst, p + WS_TWO_ROWS(block, a.d) + a.d, col + VEC * i, a.d);
+        __global float4 *to = (__global float4 *)p + WS_ROWS(block, 2, vecs) + col / VEC + i;
+        to[0] = src;
+        to[vecs] = dst;
     }
 }

@@ -103,6 +103,15 @@ HELPER void store_row4(float4 v, __global float *row, uint j, uint d, uint align
         store4(v, row, j, d);
 }
 
+/* Columns j .. j + 3 of row v of a matrix. */
+HELPER float4 load_at(__global const float *x, const mat_args *m, uint v, uint j, uint d) {
+    return load_row4(x + m->off + v * m->ld, j, d, m->aligned);
+}
+
+HELPER void store_at(float4 value, __global float *x, const mat_args *m, uint v, uint j, uint d) {
+    store_row4(value, x + m->off + v * m->ld, j, d, m->aligned);
+}
+
 HELPER float sum4(float4 v) { return v.x + v.y + (v.z + v.w); }
 HELPER float max4(float4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
 
@@ -111,33 +120,32 @@ HELPER float4 inv_std(float4 var, float eps) {
     return select((float4)(NAN), rsqrt(var + eps), var < (float4)(VARIANCE_LIMIT));
 }
 
-/* Stores mean, variance and running estimates of VEC columns from j, from the mean and the centred sum of squares m2
- * over n rows in STATS_UNIT and its square. */
-HELPER void store_stats(float4 mean_unit, float4 m2, uint n, __global float *mean, __global float *var,
-                        __global float *rmean, __global float *rvar, uint running, float momentum, uint j, uint d) {
-    const float squared = STATS_UNIT_INVERSE * STATS_UNIT_INVERSE;
-    mean_unit *= STATS_UNIT_INVERSE;
-    store4(mean_unit, mean, j, d);
-    store4(squared * (m2 / (float)n), var, j, d);
-    if (running) {
-        float4 unbiased = n > 1 ? squared * (m2 / (float)(n - 1)) : (float4)(0.0f);
-        store4((1.0f - momentum) * load4(rmean, j, d) + momentum * mean_unit, rmean, j, d);
-        store4((1.0f - momentum) * load4(rvar, j, d) + momentum * unbiased, rvar, j, d);
-    }
+/* Mean and centred sum of squares over some rows, in STATS_UNIT and its square. */
+typedef struct moments {
+    float4 mean, m2;
+    float rows;
+} moments;
+
+/* Merges b, of rows after those of `to`, by Chan's formula. */
+HELPER void merge_moments(moments *to, const moments *b) {
+    float total = to->rows + b->rows;
+    float4 delta = b->mean - to->mean;
+    to->mean += delta * (to->rows > 0.0f ? b->rows / total : 1.0f); /* x / x may differ from 1 */
+    to->m2 += b->m2 + delta * delta * (to->rows * b->rows / total);
+    to->rows = total;
 }
 
 /* ---- adding blocks (COMBINE_* in args.h) ---- */
 
-/* runs[i][c] = sum of p[b][j ..] over the blocks b of run i, `stride` floats apart, for float4 number c from column `j`
- * of `len`; blocks ascending. Ends with a barrier. */
-HELPER void sum_runs(__local float4 *runs, __global const float *p, uint j, uint len, uint stride, uint aligned,
-                     uint blocks) {
+/* runs[i][c] = sum over the blocks b of run i of float4 number first + c < vecs of p[b], blocks ascending; they are
+ * `stride` floats apart. Ends with a barrier. */
+HELPER void sum_runs(__local float4 *runs, __global const float *p, uint stride, uint blocks, uint first, uint vecs) {
     uint per_run = CEIL_DIV(blocks, COMBINE_RUNS);
     for (uint u = (uint)get_local_id(0); u < COMBINE_VECS * COMBINE_RUNS; u += (uint)get_local_size(0)) {
-        uint at = j + VEC * (u % COMBINE_VECS), b = u / COMBINE_VECS * per_run, end = min(blocks, b + per_run);
+        uint at = first + u % COMBINE_VECS, b = u / COMBINE_VECS * per_run, end = min(blocks, b + per_run);
         float4 sum = (float4)(0.0f);
-        for (; b < end && at < len; b++)
-            sum += load_row4(p + b * stride, at, len, aligned);
+        for (; b < end && at < vecs; b++)
+            sum += *(__global const float4 *)(p + b * stride + VEC * at);
         runs[u] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -145,9 +153,9 @@ HELPER void sum_runs(__local float4 *runs, __global const float *p, uint j, uint
 
 /* Sum of the runs of float4 number c, ascending. */
 HELPER float4 add_runs(__local const float4 *runs, uint c) {
-    float4 sum = (float4)(0.0f);
+    float4 sum = runs[c];
 #pragma unroll 4 /* unrolled whole, the loads take too many registers */
-    for (uint i = 0; i < COMBINE_RUNS; i++)
+    for (uint i = 1; i < COMBINE_RUNS; i++)
         sum += runs[i * COMBINE_VECS + c];
     return sum;
 }

@@ -1,6 +1,6 @@
 /* dense.cl - matrix products with a short side (CLBlast computes the others). gemm_tiles computes any product in tiles;
  * for a small result with a long inner dimension it leaves a partial product per block of that dimension, and
- * gemm_combine adds them. gemm_inner computes such a result in one launch. */
+ * sum_combine adds them. gemm_inner computes such a result in one launch. */
 #include "common.h"
 
 /* c += a b' for a tile of 4 x 4. */
@@ -30,7 +30,7 @@ HELPER void load_panel(__local float *to, __global const float *from, const fact
         uint row = i / vecs, col = VEC * (i - row * vecs);
         float4 v = (float4)(0.0f);
         if (first_row + row < end_row && first_col + col < end_col)
-            v = load_row4(from + f->at.off + (first_row + row) * f->at.ld, first_col + col, end_col, f->at.aligned);
+            v = load_at(from, &f->at, first_row + row, first_col + col, end_col);
         if (f->by_k) {
             __local float *line = to + col * pitch + row;
             line[0] = v.x;
@@ -44,7 +44,7 @@ HELPER void load_panel(__local float *to, __global const float *from, const fact
 }
 
 /* Computes: c = alpha op(a) op(b) + beta c, or, with blocks of the inner dimension, p[block] = op(a) op(b) over each.
- * Shapes: c m x n, inner dimension k; p blocks x m x n_pad (WS_GEMM_BLOCKS).
+ * Shapes: c m x n, inner dimension k; p blocks x m x n_pad (WS_ROWS).
  * Launch: one work-group per block and tile of 4 down x 4 across (args.h); the host passes c = p, alpha 1, beta 0 for
  * blocks.
  * Memory: local: a panel of each factor, `depth` of the inner dimension; with parts the sums, 4 float4 per 4 x 4.
@@ -102,8 +102,7 @@ __kernel void gemm_inner(__global float *c, __global const float *a, __global co
     uint r = VEC * down, j = VEC * ((uint)get_group_id(0) - down * vecs);
     float4 tile4[4] = {(float4)(0.0f), (float4)(0.0f), (float4)(0.0f), (float4)(0.0f)};
     for (uint t = item; t < g.k; t += size)
-        multiply_tile(tile4, load_row4(a + g.a.off + t * g.a.ld, r, g.m, g.a.aligned),
-                      load_row4(b + g.b.off + t * g.b.ld, j, g.n, g.b.aligned));
+        multiply_tile(tile4, load_at(a, &g.a, t, r, g.m), load_at(b, &g.b, t, j, g.n));
 #pragma unroll
     for (uint q = 0; q < 4; q++)
         sums[q * size + item] = tile4[q];
@@ -125,16 +124,23 @@ __kernel void gemm_inner(__global float *c, __global const float *a, __global co
     }
 }
 
-/* Computes: c = alpha (sum over b of p[b]) + beta c.
- * Shapes: c m x n, p blocks x m x n_pad (WS_GEMM_BLOCKS).
- * Launch: one work-group per COMBINE_VECS float4 of p[0].
+/* Computes, for each of some sums: out_rj = alpha sum_b p[b][r][j], with `add` + beta out_rj.
+ * Shapes: out rows x cols, p blocks x rows x cols_pad, `stride` apart.
+ * Launch: dimension 0 one work-group per COMBINE_VECS float4 of the largest p[b], dimension 1 one per sum.
  * Memory: local: a float4 per COMBINE_VECS and COMBINE_RUNS.
  * Order: blocks ascending in COMBINE_RUNS runs, then runs ascending. */
-__kernel void gemm_combine(__global float *c, __global const float *p, __local float4 *runs, gemm_combine_args g) {
-    uint vecs = CEIL_DIV(g.n, VEC), first = COMBINE_VECS * (uint)get_group_id(0), len = VEC * g.m * vecs;
-    sum_runs(runs, p, VEC * first, len, len, 1, g.blocks);
-    for (uint i = (uint)get_local_id(0); i < COMBINE_VECS && first + i < g.m * vecs; i += (uint)get_local_size(0)) {
-        uint r = (first + i) / vecs, j = VEC * (first + i - r * vecs);
-        store_product(c + g.c.off + r * g.c.ld, add_runs(runs, i), j, g.n, g.c.aligned, g.alpha, g.beta);
+__kernel void sum_combine(__global float *out, __global float *out2, __global const float *p,
+                          __global const block_sum *sums, __local float4 *runs, sum_combine_args a) {
+    block_sum s = sums[a.first_sum + (uint)get_group_id(1)];
+    uint vecs = CEIL_DIV(s.cols, VEC), count = s.rows * vecs, aligned = ((s.off | s.ld) & 3) == 0;
+    uint first = COMBINE_VECS * (uint)get_group_id(0);
+    __global float *to = (s.second ? out2 : out) + s.off;
+    sum_runs(runs, p + s.at, s.stride, s.blocks, first, count);
+    for (uint c = (uint)get_local_id(0); c < COMBINE_VECS && first + c < count; c += (uint)get_local_size(0)) {
+        uint r = (first + c) / vecs, j = VEC * (first + c - r * vecs);
+        float4 sum = a.alpha * add_runs(runs, c);
+        if (s.add)
+            sum += a.beta * load_row4(to + r * s.ld, j, s.cols, aligned);
+        store_row4(sum, to + r * s.ld, j, s.cols, aligned);
     }
 }

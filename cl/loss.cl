@@ -6,12 +6,12 @@
 #include "common.h"
 
 /* Computes: gz_v = (softmax(z_v) - onehot(label_v)) inverse for nodes of the set, 0 for the others; parts_b = sum of
- * -log softmax(z_v)[label_v] over the nodes of the set in block b; inverse = 1 / number of nodes in the set.
- * Shapes: z and gz n x C, labels and sets n, parts one per work-group; gz may be z.
- * Launch: one work-group per block_rows rows.
- * Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of each slot's row, -1 outside the set.
- * Order: every lanes-th class ascending, then the lanes; rows of a slot ascending, then the slots. */
-__kernel void softmax_xent(__global float *parts, __global float *gz, __global const float *z,
+ * -log softmax(z_v)[label_v] over the nodes of the set in block b, which sum_combine adds; inverse = 1 / number of
+ * nodes in the set. Shapes: z and gz n x C, labels and sets n, parts a float4 per work-group; gz may be z. Launch: one
+ * work-group per block_rows rows. Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of each slot's
+ * row, -1 outside the set. Order: every lanes-th class ascending, then the lanes; rows of a slot ascending, then the
+ * slots. */
+__kernel void softmax_xent(__global float4 *parts, __global float *gz, __global const float *z,
                            __global const int *labels, __global const int *sets, __local float *maxima,
                            __local int *label_of, softmax_xent_args a) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), bits = a.lane_bits, lanes = 1u << bits,
@@ -59,24 +59,7 @@ __kernel void softmax_xent(__global float *parts, __global float *gz, __global c
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (me == 0)
-        parts[get_group_id(0)] = lanes_sum(terms, SLOTS);
-}
-
-/* Computes: loss = inverse sum_b parts_b.
- * Shapes: parts 1 x count, loss 1.
- * Launch: one work-group.
- * Memory: SLOTS floats.
- * Order: every SLOTS-th part ascending, then the slots. */
-__kernel void loss_sum(__global float *loss, __global const float *parts, __local float *sums, loss_sum_args a) {
-    for (uint slot = (uint)get_local_id(0); slot < SLOTS; slot += (uint)get_local_size(0)) {
-        float sum = 0.0f;
-        for (uint b = slot; b < a.count; b += SLOTS)
-            sum += parts[b];
-        sums[slot] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
-        loss[a.loss.off] = lanes_sum(sums, SLOTS) * a.inverse;
+        parts[get_group_id(0)] = (float4)(lanes_sum(terms, SLOTS), 0.0f, 0.0f, 0.0f);
 }
 
 /* Whether entry x of column c is a better prediction than `best` of column `at`: the largest, the first of equal ones;

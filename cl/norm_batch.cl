@@ -10,12 +10,10 @@ __kernel void batch_apply(__global float *y, __global const float *x, __global c
     uint i = (uint)get_global_id(0), d = a.d, vecs = CEIL_DIV(d, VEC), r = i / vecs, j = VEC * (i - r * vecs);
     if (r >= a.n)
         return;
-    float4 slope = load_row4(gamma + a.gamma.off, j, d, a.gamma.aligned) *
-                   inv_std(load_row4(var + a.var.off, j, d, a.var.aligned), a.eps);
-    float4 diff =
-        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
-    float4 v = slope * diff + load_row4(beta + a.beta.off, j, d, a.beta.aligned);
-    store_row4(act4(v, (ulong)r * d + j, a.act), y + a.y.off + r * a.y.ld, j, d, a.y.aligned);
+    float4 slope = load_at(gamma, &a.gamma, 0, j, d) * inv_std(load_at(var, &a.var, 0, j, d), a.eps);
+    float4 diff = load_at(x, &a.x, r, j, d) - load_at(mean, &a.mean, 0, j, d);
+    float4 v = slope * diff + load_at(beta, &a.beta, 0, j, d);
+    store_at(act4(v, (ulong)r * d + j, a.act), y, &a.y, r, j, d);
 }
 
 /* Computes: gx = gamma r (go - db / n - (x - mean) r^2 q / n) with n = over; the work-items of row 0 also add
@@ -30,14 +28,11 @@ __kernel void batch_backward(__global float *gx, __global float *ggamma, __globa
     if (r >= a.n)
         return;
     float inv_n = reciprocal(a.over);
-    float4 s = inv_std(load_row4(var + a.var.off, j, d, a.var.aligned), a.eps);
-    float4 sum_b = load_row4(db + a.db.off, j, d, a.db.aligned), sum_q = load_row4(q + a.q.off, j, d, a.q.aligned);
-    float4 diff =
-        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
-    float4 g =
-        load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
-    store_row4(load_row4(gamma + a.gamma.off, j, d, a.gamma.aligned) * s * g, gx + a.gx.off + r * a.gx.ld, j, d,
-               a.gx.aligned);
+    float4 s = inv_std(load_at(var, &a.var, 0, j, d), a.eps);
+    float4 sum_b = load_at(db, &a.db, 0, j, d), sum_q = load_at(q, &a.q, 0, j, d);
+    float4 diff = load_at(x, &a.x, r, j, d) - load_at(mean, &a.mean, 0, j, d);
+    float4 g = load_at(go, &a.go, r, j, d) - sum_b * inv_n - diff * (s * s * sum_q * inv_n);
+    store_at(load_at(gamma, &a.gamma, 0, j, d) * s * g, gx, &a.gx, r, j, d);
     if (r == 0 && a.has_gradients) {
         store4(load4(ggamma + a.ggamma.off, j, d) + s * sum_q, ggamma + a.ggamma.off, j, d);
         store4(load4(gbeta + a.gbeta.off, j, d) + sum_b, gbeta + a.gbeta.off, j, d);
@@ -78,9 +73,8 @@ __kernel void pair_apply(__global float *y, __global const float *x, __global co
     float s = pair_scale(tmp, var + a.var.off, d, a.eps);
     if (r >= a.n)
         return;
-    float4 diff =
-        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
-    store_row4(act4(diff * s, (ulong)r * d + j, a.act), y + a.y.off + r * a.y.ld, j, d, a.y.aligned);
+    float4 diff = load_at(x, &a.x, r, j, d) - load_at(mean, &a.mean, 0, j, d);
+    store_at(act4(diff * s, (ulong)r * d + j, a.act), y, &a.y, r, j, d);
 }
 
 /* Computes: gx = s (go - db / n) - s^3 (sum_j q_j / n)(x - mean), n = over, s as pair_apply. For large x s^3
@@ -98,9 +92,7 @@ __kernel void pair_backward(__global float *gx, __global const float *go, __glob
         return;
     float unit = as_float(as_uint(s) & 0x7f800000u), m = as_float((as_uint(s) & 0x007fffffu) | 0x3f800000u);
     float coef = m * m * m * (sum_q * inv_n * unit * unit);
-    float4 diff =
-        load_row4(x + a.x.off + r * a.x.ld, j, d, a.x.aligned) - load_row4(mean + a.mean.off, j, d, a.mean.aligned);
-    float4 g = s * (load_row4(go + a.go.off + r * a.go.ld, j, d, a.go.aligned) -
-                    load_row4(db + a.db.off, j, d, a.db.aligned) * inv_n);
-    store_row4(g - coef * (diff * unit), gx + a.gx.off + r * a.gx.ld, j, d, a.gx.aligned);
+    float4 diff = load_at(x, &a.x, r, j, d) - load_at(mean, &a.mean, 0, j, d);
+    float4 g = s * (load_at(go, &a.go, r, j, d) - load_at(db, &a.db, 0, j, d) * inv_n);
+    store_at(g - coef * (diff * unit), gx, &a.gx, r, j, d);
 }

@@ -35,7 +35,7 @@ HELPER void load_h(const group_tile *t, const group_assign_args *a, __global con
     uint size = (uint)get_local_size(0), vecs = tile_vecs(a, j);
     for (uint i = (uint)get_local_id(0); i < t->rows * vecs; i += size) {
         uint r = i / vecs, v = i - r * vecs;
-        t->h[r * t->ld + v] = load_row4(h + a->h.off + (t->first + r) * a->h.ld, j + VEC * v, a->d, a->h.aligned);
+        t->h[r * t->ld + v] = load_at(h, &a->h, t->first + r, j + VEC * v, a->d);
     }
 }
 
@@ -54,7 +54,7 @@ HELPER void load_u(const group_tile *t, const group_assign_args *a, __global con
     uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), vecs = tile_vecs(a, j);
     for (uint i = item; i < count * vecs; i += size) {
         uint g = i / vecs, v = i - g * vecs;
-        t->terms[g * t->ld + v] = load_row4(u + a->u.off + (g0 + g) * a->u.ld, j + VEC * v, a->d, a->u.aligned);
+        t->terms[g * t->ld + v] = load_at(u, &a->u, g0 + g, j + VEC * v, a->d);
     }
     for (uint g = item; g < count; g += size)
         t->terms[(g + 1) * t->ld - 1] = (float4)(a->has_c ? c[a->c.off + g0 + g] : 0.0f);
@@ -172,21 +172,6 @@ __kernel void group_assign(__global float *s, __global const float *h, __global 
         softmax_rows(&t, &a, s);
 }
 
-/* Mean and centred sum of squares over some rows, in STATS_UNIT and its square. */
-typedef struct moments {
-    float4 mean, m2;
-    float rows;
-} moments;
-
-/* Merges b, of rows after those of `to`, by Chan's formula. */
-HELPER void merge_moments(moments *to, const moments *b) {
-    float total = to->rows + b->rows;
-    float4 delta = b->mean - to->mean;
-    to->mean += delta * (b->rows / total);
-    to->m2 += b->m2 + delta * delta * (to->rows * b->rows / total);
-    to->rows = total;
-}
-
 /* Moments over the rows of a tile of t_gj, for row `s` of the tile's assignment and the columns `h`: in one pass,
  * shifted by t of the first row, f. That row is one of the m, so (mean - f)^2 <= M2, and the difference M2 = sum e^2 -
  * (sum e)^2 / m, e = t - f, loses at most the factor m + 1 of its digits, whatever the mean. */
@@ -206,7 +191,7 @@ HELPER void tile_moments(moments *out, const group_tile *t, __local const float 
 
 /* Computes: mean p[b][0][g][j] and centred sum of squares p[b][1][g][j] of t_gj over block b, which is block_tiles
  * tiles; with `assign` first s, as group_assign.
- * Shapes: s n x G, h n x d, u G x d, c 1 x G, p blocks x 2 x G x d_pad (WS_TWO_ROWS).
+ * Shapes: s n x G, h n x d, u G x d, c 1 x G, p blocks x 2 x G x d_pad (WS_ROWS).
  * Launch: one work-group per block, tile_cols columns and GROUP_CHUNK groups.
  * Memory: a tile.
  * Order: rows ascending in tiles, which are merged by Chan's formula. */
@@ -222,7 +207,7 @@ __kernel void group_stats_blocks(__global float4 *p, __global float *s, __global
     g0 *= GROUP_CHUNK;
     uint count = min((uint)GROUP_CHUNK, in.groups - g0), row_vecs = CEIL_DIV(in.d, VEC);
     uint begin = b * a.block_tiles, end = min(begin + a.block_tiles, CEIL_DIV(in.n, in.tile_rows));
-    __global float4 *means = p + (WS_TWO_ROWS(b, in.groups) + g0) * row_vecs + j / VEC;
+    __global float4 *means = p + (WS_ROWS(b, 2, in.groups) + g0) * row_vecs + j / VEC;
     __global float4 *squares = means + in.groups * row_vecs;
     for (uint tile = begin; tile < end; tile++) {
         group_tile t;
@@ -247,53 +232,6 @@ __kernel void group_stats_blocks(__global float4 *p, __global float *s, __global
             means[at] = here.mean;
             squares[at] = here.m2;
         }
-    }
-}
-
-/* Computes: mean and variance of t_gj from the blocks of group_stats_blocks, and running estimates r = (1 - momentum)
- * r + momentum x, with the variance over n - 1.
- * Shapes: mean, var, rmean, rvar G x d, p blocks x 2 x G x d_pad (WS_TWO_ROWS).
- * Launch: one work-group per STATS_VECS float4 of a row of p; its items share STATS_RUNS runs of blocks.
- * Memory: mean and centred sum of squares per run and float4.
- * Order: blocks ascending in each run, then runs ascending; runs do not depend on the work-group. */
-__kernel void group_stats_combine(__global float *mean, __global float *var, __global float *rmean,
-                                  __global float *rvar, __global const float4 *p, group_combine_args a,
-                                  __local float4 *run_mean, __local float4 *run_m2) {
-    uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), row_vecs = CEIL_DIV(a.d, VEC);
-    uint width = a.groups * row_vecs, first = (uint)get_group_id(0) * STATS_VECS;
-    uint run_blocks = CEIL_DIV(a.blocks, STATS_RUNS), runs = CEIL_DIV(a.blocks, run_blocks);
-    for (uint i = item; i < STATS_VECS * runs; i += size) {
-        uint run = i / STATS_VECS, at = min(first + i % STATS_VECS, width - 1), b = run * run_blocks;
-        uint end = min(b + run_blocks, a.blocks);
-        __global const float4 *m = p + WS_TWO_ROWS(b, width) + at;
-        moments sum = {m[0], m[width], (float)min(a.block_rows, a.n - b * a.block_rows)};
-        float4 base = sum.mean; /* a difference to it is rounded less */
-        sum.mean = (float4)(0.0f);
-#pragma nounroll
-        while (++b < end) {
-            m += 2 * width;
-            moments here = {m[0] - base, m[width], (float)min(a.block_rows, a.n - b * a.block_rows)};
-            merge_moments(&sum, &here);
-        }
-        run_mean[i] = base + sum.mean;
-        run_m2[i] = sum.m2;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint v = item; v < STATS_VECS && first + v < width; v += size) {
-        float4 base = run_mean[v], shift = (float4)(0.0f), m2 = shift;
-        uint run_rows = run_blocks * a.block_rows;
-#pragma nounroll
-        for (uint run = 1; run < runs; run++)
-            shift += (float)min(run_rows, a.n - run * run_rows) * (run_mean[run * STATS_VECS + v] - base);
-        float4 total_mean = base + shift / (float)a.n;
-#pragma nounroll
-        for (uint run = 0; run < runs; run++) {
-            float4 diff = run_mean[run * STATS_VECS + v] - total_mean;
-            m2 += run_m2[run * STATS_VECS + v] + (float)min(run_rows, a.n - run * run_rows) * diff * diff;
-        }
-        uint g = (first + v) / row_vecs, j = VEC * (first + v - g * row_vecs), at = g * a.d;
-        store_stats(total_mean, m2, a.n, mean + a.mean.off + at, var + a.var.off + at, rmean + a.rmean.off + at,
-                    rvar + a.rvar.off + at, a.running, a.momentum, j, a.d);
     }
 }
 
@@ -323,12 +261,11 @@ __kernel void group_apply(__global float *y, __global float *s, __global const f
         if (!a.assign)
             load_s(&t, &in, s, g0, count);
         for (uint i = item; i < count * vecs; i += size) {
-            uint g = i / vecs, v = i - g * vecs, j = j0 + VEC * v, at = (g0 + g) * in.d;
-            float4 slope = load_row4(gamma + a.gamma.off + at, j, in.d, a.gamma.aligned) *
-                           inv_std(load_row4(var + a.var.off + at, j, in.d, a.var.aligned), a.eps);
+            uint g = i / vecs, v = i - g * vecs, j = j0 + VEC * v;
+            float4 slope =
+                load_at(gamma, &a.gamma, g0 + g, j, in.d) * inv_std(load_at(var, &a.var, g0 + g, j, in.d), a.eps);
             t.terms[g * t.ld + v] = slope;
-            b_terms[i] = load_row4(beta + a.beta.off + at, j, in.d, a.beta.aligned) -
-                         slope * load_row4(mean + a.mean.off + at, j, in.d, a.mean.aligned);
+            b_terms[i] = load_at(beta, &a.beta, g0 + g, j, in.d) - slope * load_at(mean, &a.mean, g0 + g, j, in.d);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint v = item; v < vecs; v += size) {
@@ -348,9 +285,8 @@ __kernel void group_apply(__global float *y, __global float *s, __global const f
                 *own = sum;
                 continue;
             }
-            float4 x = a.assign ? *own : load_row4(h + in.h.off + row * in.h.ld, j, in.d, in.h.aligned);
-            store_row4(act4(x + fma(a.lambda * x, sum, b_sum[v]), (ulong)row * in.d + j, a.act),
-                       y + a.y.off + row * a.y.ld, j, in.d, a.y.aligned);
+            float4 x = a.assign ? *own : load_at(h, &in.h, row, j, in.d);
+            store_at(act4(x + fma(a.lambda * x, sum, b_sum[v]), (ulong)row * in.d + j, a.act), y, &a.y, row, j, in.d);
         }
     }
 }

@@ -5,15 +5,6 @@
  * kernels add them. */
 #include "common.h"
 
-/* VEC columns from j of row v of a matrix. */
-HELPER float4 load_at(__global const float *x, const mat_args *m, uint v, uint j, uint d) {
-    return load_row4(x + m->off + v * m->ld, j, d, m->aligned);
-}
-
-HELPER void store_at(float4 value, __global float *x, const mat_args *m, uint v, uint j, uint d) {
-    store_row4(value, x + m->off + v * m->ld, j, d, m->aligned);
-}
-
 /* Backward of the activation that follows the norm: y is its output, `scale` the factor of dropout after the ReLU.
  * Without an activation y->has is 0. */
 HELPER float4 act_backward(__global const float *go, const mat_args *gom, __global const float *y, const act_output *ym,
@@ -70,42 +61,21 @@ __kernel void group_sums(__global float *p, __global const float *go, __global c
     }
 }
 
-/* Stores in runs[q][c] the sum of the q-th run of blocks of p, VEC columns from VEC (i + c), i + c < vecs, c <
- * GROUP_VECS; p has rows of `stride`. */
-HELPER void sum_group_runs(__local float4 *runs, __global const float *p, uint stride, uint blocks, uint i, uint vecs) {
-    uint run_blocks = CEIL_DIV(blocks, GROUP_RUNS);
-    for (uint t = (uint)get_local_id(0); t < GROUP_RUNS * GROUP_VECS; t += (uint)get_local_size(0)) {
-        uint q = t / GROUP_VECS, c = i + t % GROUP_VECS, end = min(blocks, (q + 1) * run_blocks);
-        float4 sum = (float4)(0.0f);
-        for (uint b = q * run_blocks; b < end && c < vecs; b++)
-            sum += *(__global const float4 *)(p + b * stride + VEC * c);
-        runs[t] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-HELPER float4 add_group_runs(__local const float4 *runs, uint c) {
-    float4 sum = runs[c];
-    for (uint q = 1; q < GROUP_RUNS; q++)
-        sum += runs[q * GROUP_VECS + c];
-    return sum;
-}
-
 /* Computes: q = lambda sum_b p[b][g], db = lambda sum_b p[b][G]; ggamma += r q, gbeta_g += db.
  * Shapes: db 1 x d, q, ggamma, gbeta, var G x d, p as WS_GROUP_SUMS.
- * Launch: one work-group per row of p[b] and GROUP_VECS vectors; that of db also adds it to every row of gbeta.
- * Memory: LOCAL_COMBINE: a sum per run of blocks.
+ * Launch: one work-group per row of p[b] and COMBINE_VECS vectors; that of db also adds it to every row of gbeta.
+ * Memory: a float4 per COMBINE_VECS and COMBINE_RUNS.
  * Order: blocks of a run ascending, runs ascending. */
 __kernel void group_sums_combine(__global float *db, __global float *q, __global float *ggamma, __global float *gbeta,
                                  __global const float *var, __global const float *p, __local float4 *runs,
                                  group_sums_combine_args a) {
-    uint vecs = CEIL_DIV(a.d, VEC), pairs = CEIL_DIV(vecs, GROUP_VECS);
-    uint g = (uint)get_group_id(0) / pairs, i = GROUP_VECS * ((uint)get_group_id(0) - g * pairs);
-    uint here = min((uint)GROUP_VECS, vecs - i);
-    sum_group_runs(runs, p + g * vecs * VEC, WS_GROUP_SUMS(1, a.groups, vecs * VEC), a.blocks, i, vecs);
+    uint vecs = CEIL_DIV(a.d, VEC), pairs = CEIL_DIV(vecs, COMBINE_VECS);
+    uint g = (uint)get_group_id(0) / pairs, i = COMBINE_VECS * ((uint)get_group_id(0) - g * pairs);
+    uint here = min((uint)COMBINE_VECS, vecs - i);
+    sum_runs(runs, p + g * vecs * VEC, WS_GROUP_SUMS(1, a.groups, vecs * VEC), a.blocks, i, vecs);
     for (uint t = (uint)get_local_id(0); t < (g < a.groups ? 1 : a.groups) * here; t += (uint)get_local_size(0)) {
         uint k = t / here, j = VEC * (i + t - k * here);
-        float4 sum = a.lambda * add_group_runs(runs, t - k * here);
+        float4 sum = a.lambda * add_runs(runs, t - k * here);
         if (g < a.groups) {
             float4 r = inv_std(load_at(var, &a.var, g, j, a.d), a.eps);
             store_at(sum, q, &a.q, g, j, a.d);
@@ -299,27 +269,5 @@ __kernel void group_backward_rows(__global float *gh, __global float *gz, __glob
             barrier(CLK_LOCAL_MEM_FENCE);
             backward_gz(&t, gh, p, part, h, u, &a, t.first == begin);
         }
-    }
-}
-
-/* Computes: gu_g += sum_b p[b][g], gc += sum_b p[b][G].
- * Shapes: gu G x d, gc 1 x G, p as WS_GROUP_ROWS.
- * Launch: one work-group per row g < G of p[b] and GROUP_VECS vectors, then those of gc; without has_gu those of gc
- * alone.
- * Memory: LOCAL_COMBINE.
- * Order: as group_sums_combine. */
-__kernel void group_rows_combine(__global float *gu, __global float *gc, __global const float *p, __local float4 *runs,
-                                 group_rows_combine_args a) {
-    uint me = (uint)get_local_id(0), d_vecs = CEIL_DIV(a.d, VEC), pairs = CEIL_DIV(d_vecs, GROUP_VECS);
-    uint tasks = a.has_gu ? a.groups * pairs : 0, task = (uint)get_group_id(0), g = min(task / pairs, a.groups);
-    bool is_gc = task >= tasks;
-    uint cols = is_gc ? a.groups : a.d, vecs = CEIL_DIV(cols, VEC);
-    uint i = GROUP_VECS * (is_gc ? task - tasks : task - g * pairs);
-    p += (is_gc ? a.groups : g) * d_vecs * VEC;
-    sum_group_runs(runs, p, WS_GROUP_ROWS(1, a.groups, d_vecs * VEC), a.blocks, i, vecs);
-    for (uint c = me; c < min((uint)GROUP_VECS, vecs - i); c += (uint)get_local_size(0)) {
-        __global float *out = is_gc ? gc + a.gc.off : gu + a.gu.off + g * a.gu.ld;
-        uint j = VEC * (i + c);
-        store4(load4(out, j, cols) + add_group_runs(runs, c), out, j, cols);
     }
 }

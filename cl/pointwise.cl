@@ -12,7 +12,7 @@ HELPER uint item_column(uint cols) { return VEC * ((uint)get_global_id(0) % CEIL
 __kernel void fill(__global float *y, fill_args a) {
     uint r = item_row(a.cols), j = item_column(a.cols);
     if (r < a.rows)
-        store_row4((float4)(a.value), y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
+        store_at((float4)(a.value), y, &a.y, r, j, a.cols);
 }
 
 /* Computes: y = a x + b z, or a x without z; a copy is a = 1.
@@ -22,10 +22,10 @@ __kernel void axpby(__global float *y, __global const float *x, __global const f
     uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
-    float4 v = a.a * load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned);
+    float4 v = a.a * load_at(x, &a.x, r, j, a.cols);
     if (a.has_z)
-        v += a.b * load_row4(z + a.z.off + r * a.z.ld, j, a.cols, a.z.aligned);
-    store_row4(v, y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
+        v += a.b * load_at(z, &a.z, r, j, a.cols);
+    store_at(v, y, &a.y, r, j, a.cols);
 }
 
 /* Computes: y = act(x) = dropout(relu(x)).
@@ -35,8 +35,8 @@ __kernel void activate(__global float *y, __global const float *x, activate_args
     uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
-    float4 v = load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned);
-    store_row4(act4(v, (ulong)r * a.cols + j, a.act), y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
+    float4 v = load_at(x, &a.x, r, j, a.cols);
+    store_at(act4(v, (ulong)r * a.cols + j, a.act), y, &a.y, r, j, a.cols);
 }
 
 /* Computes: gx = (y > 0) gy scale, the backward of an activation with relu (without it: `activate` itself).
@@ -47,9 +47,9 @@ __kernel void activate_backward(__global float *gx, __global const float *gy, __
     uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
-    float4 g = a.scale * load_row4(gy + a.gy.off + r * a.gy.ld, j, a.cols, a.gy.aligned);
-    g = select((float4)(0.0f), g, load_row4(y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned) > 0.0f);
-    store_row4(g, gx + a.gx.off + r * a.gx.ld, j, a.cols, a.gx.aligned);
+    float4 g = a.scale * load_at(gy, &a.gy, r, j, a.cols);
+    g = select((float4)(0.0f), g, load_at(y, &a.y, r, j, a.cols) > 0.0f);
+    store_at(g, gx, &a.gx, r, j, a.cols);
 }
 
 /* Computes: y = x + 1 b'.
@@ -59,8 +59,8 @@ __kernel void bias_add(__global float *y, __global const float *x, __global cons
     uint r = item_row(a.cols), j = item_column(a.cols);
     if (r >= a.rows)
         return;
-    float4 v = load_row4(x + a.x.off + r * a.x.ld, j, a.cols, a.x.aligned) + load4(b + a.b.off, j, a.cols);
-    store_row4(v, y + a.y.off + r * a.y.ld, j, a.cols, a.y.aligned);
+    float4 v = load_at(x, &a.x, r, j, a.cols) + load4(b + a.b.off, j, a.cols);
+    store_at(v, y, &a.y, r, j, a.cols);
 }
 
 /* Computes: y_v = x_v / norm_v, norm_v = ||x_v|| (by_sum 0) or sum_j x_vj (by_sum 1); a norm of 0 gives a row of 0.

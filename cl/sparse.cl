@@ -156,8 +156,8 @@ __kernel void spmm(__global float *y, __global const float *x, __global const fl
         uint r = i / vecs, v = i - r * vecs, row = t.row + r, j = col + VEC * v;
         float4 sum = a.alpha * row_sum(&t, sums, table, r, v, vecs);
         if (a.has_z)
-            sum += a.beta * load_row4(z + a.z.off + row * a.z.ld, j, a.d, a.z.aligned);
-        store_row4(sum, y + a.y.off + row * a.y.ld, j, a.d, a.y.aligned);
+            sum += a.beta * load_at(z, &a.z, row, j, a.d);
+        store_at(sum, y, &a.y, row, j, a.d);
     }
 }
 
@@ -193,7 +193,7 @@ __kernel void aggregate(__global float *y, __global float *p, __global const flo
             float4 sum = row_sum(&t, sums, table, r, v, vecs);
             sums[row_slot(&t, table, r) * vecs + v] = sum;
             if (a.has_p)
-                store_row4(sum, p + a.p.off + (t.row + r) * a.p.ld, VEC * v, a.d, a.p.aligned);
+                store_at(sum, p, &a.p, t.row + r, VEC * v, a.d);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint first = 0;; first += AGGREGATE_COLS) {
@@ -204,7 +204,7 @@ __kernel void aggregate(__global float *y, __global float *p, __global const flo
             float4 sum = (float4)(0.0f);
             for (uint k = 0; k < a.d; k++)
                 sum = fma((float4)(ax[k]), packed[k * (AGGREGATE_COLS / VEC) + v], sum);
-            store_row4(sum, y + a.y.off + (t.row + r) * a.y.ld, first + VEC * v, a.m, a.y.aligned);
+            store_at(sum, y, &a.y, t.row + r, first + VEC * v, a.m);
         }
         if (first + AGGREGATE_COLS >= a.m)
             break;

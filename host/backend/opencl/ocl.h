@@ -38,6 +38,7 @@ typedef struct ocl_timer { /* a profiling event to be read, and its operation */
 } ocl_timer;
 
 #define OCL_TIMERS 1024
+#define OCL_SUMS 1024
 
 /* What launches choose by the kind of a device. The kernels are the same for all. */
 typedef struct ocl_traits {
@@ -75,6 +76,10 @@ typedef struct ocl_device {
     cl_mem scratch; /* grow-only; owned by the running operation */
     size_t scratch_bytes;
     cl_mem dummy_buf; /* argument for an absent view; never read */
+
+    cl_mem sum_table; /* copy of sums[0 .. sum_count - 1], which sum_combine reads */
+    block_sum sums[OCL_SUMS];
+    int sum_count;
 
     bool blas_used; /* CLBlast caches programs of this context */
     enum { OCL_BLAS_UNTRIED, OCL_BLAS_GOOD, OCL_BLAS_UNUSABLE } blas;
@@ -229,32 +234,32 @@ typedef struct ocl_blocks {
 /* Splits n rows into blocks that are multiples of RUN_ROWS: at most OCL_MAX_BLOCKS, and at most OCL_MAX_PARTIAL_FLOATS
  * with `width` floats per block. */
 ocl_blocks ocl_split(int64_t n, int64_t width);
-/* out_i = (add ? out_i : 0) + sum_b scratch[at + b stride + i], i < len, in block order; the same for out2, if present,
- * from the `len` floats after. */
-fathom_status ocl_combine_blocks(ocl_device *dev, be_mat out, be_mat out2, int64_t at, int64_t stride,
-                                 ocl_blocks blocks, bool add);
-
-/* Blocks for sum_blocks and similar kernels: enough to fill a device. Their partial rows start at the scratch buffer,
- * padded to VEC. */
+/* Blocks for sum_blocks and similar kernels: enough to fill a device. */
 ocl_blocks ocl_split_rows(int64_t n, int64_t width);
 rows_args ocl_rows(be_mat x, ocl_blocks blocks);
 int64_t ocl_row_items(const ocl_device *dev, ocl_kernel kernel, rows_args rows, ocl_blocks blocks); /* ocl_require */
 #define OCL_ROWS_LOCAL(values) ocl_local((size_t)((values)*ROW_ITEMS) * sizeof(cl_float4))
-blocks_args ocl_padded_blocks(int64_t rows, int64_t cols, ocl_blocks blocks);
-fathom_status ocl_combine_padded(ocl_device *dev, be_mat out, be_mat out2, ocl_blocks blocks, bool add);
+#define OCL_COMBINE_LOCAL(values) ocl_local((size_t)((values)*COMBINE_VECS * COMBINE_RUNS) * sizeof(cl_float4))
+
+/* A result, or none, and where its rows begin in the first block of scratch; rows are padded to VEC. */
+typedef struct ocl_sum {
+    be_mat out;
+    int64_t at;
+} ocl_sum;
+/* out = alpha sum_b scratch[at + b stride] + beta out, blocks ascending, for one result or two. */
+#define OCL_MAX_RESULTS 2
+fathom_status ocl_combine(ocl_device *dev, const ocl_sum *sums, int count, int64_t stride, int64_t blocks, float alpha,
+                          float beta);
+#define OCL_COMBINE(dev, stride, blocks, alpha, beta, ...)                                                       \
+    ocl_combine((dev), (const ocl_sum[]){__VA_ARGS__}, sizeof((const ocl_sum[]){__VA_ARGS__}) / sizeof(ocl_sum), \
+                (stride), (blocks), (alpha), (beta))
 
 typedef struct ocl_stats {
-    be_mat mean, var, rmean, rvar; /* the last two may be absent */
+    be_mat mean, var, rmean, rvar; /* G x d; the last two may be absent */
     float momentum;
 } ocl_stats;
-/* Statistics of n rows from those of blocks (stats_combine). */
-fathom_status ocl_combine_stats(ocl_device *dev, const ocl_stats *s, blocks_args p, int64_t n, ocl_blocks blocks);
-
-/* A kernel that adds blocks of `vecs` float4 (sum_runs in common.h): local memory, work-items; needs ocl_require. */
-#define OCL_COMBINE_LOCAL ocl_local((size_t)(COMBINE_VECS * COMBINE_RUNS) * sizeof(cl_float4))
-static inline int64_t ocl_combine_items(const ocl_device *dev, ocl_kernel kernel, int64_t vecs) {
-    return CEIL_DIV(vecs, COMBINE_VECS) * (int64_t)dev->group_size[kernel];
-}
+/* Statistics of n rows from those of blocks in scratch (stats_combine). */
+fathom_status ocl_combine_stats(ocl_device *dev, const ocl_stats *s, int64_t n, ocl_blocks blocks);
 
 /* ---- operations ---- */
 

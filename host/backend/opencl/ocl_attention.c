@@ -76,9 +76,10 @@ fathom_status ocl_gat_edge_sums(ocl_device *dev, const be_gat_edge_sums_args *a)
 fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_scores_args *a) {
     int64_t n = a->z.rows, d = a->z.cols;
     u32 vec_bits = ocl_bits(ocl_vecs(d), 3);
-    ocl_blocks blocks = ocl_split(n, WS_TWO_ROWS(1, d));
+    int64_t width = WS_ROWS(1, 2, PADDED(d, VEC));
+    ocl_blocks blocks = ocl_split(n, width);
     int64_t groups = blocks.count * CEIL_DIV(d, (int64_t)VEC << vec_bits);
-    TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks.count, d))));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
     TRY(ocl_require(dev, K_gat_backward_scores));
     TRY(OCL_RUN(dev, K_gat_backward_scores, ocl_group_items(dev, K_gat_backward_scores, groups), SCRATCH_BUF(dev),
                 BUF(a->gz), BUF(a->z), BUF(a->a_src), BUF(a->a_dst), BUF(a->gs), BUF(a->gt),
@@ -86,5 +87,5 @@ fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_sco
                 ARGS(gat_backward_scores_args, .gz = ocl_mat(a->gz), .z = ocl_mat(a->z), .a_src = ocl_mat(a->a_src),
                      .a_dst = ocl_mat(a->a_dst), .gs = ocl_mat(a->gs), .gt = ocl_mat(a->gt), .n = (u32)n, .d = (u32)d,
                      .vec_bits = vec_bits, .block_rows = (u32)blocks.rows)));
-    return ocl_combine_blocks(dev, a->ga_src, a->ga_dst, 0, WS_TWO_ROWS(1, d), blocks, true);
+    return OCL_COMBINE(dev, width, blocks.count, 1.0f, 1.0f, {a->ga_src, 0}, {a->ga_dst, width / 2});
 }

@@ -98,13 +98,10 @@ fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
         return gemm_inner(dev, a, s);
     if (blocks == 1)
         return gemm_tiles(dev, a, s);
-    TRY(ocl_scratch(dev, be_floats(WS_GEMM_BLOCKS(blocks, s.m, PADDED(s.n, VEC)))));
+    int64_t width = WS_ROWS(1, s.m, PADDED(s.n, VEC));
+    TRY(ocl_scratch(dev, be_floats(blocks * width)));
     TRY(gemm_tiles(dev, a, s));
-    TRY(ocl_require(dev, K_gemm_combine));
-    return OCL_RUN(dev, K_gemm_combine, ocl_combine_items(dev, K_gemm_combine, s.m * ocl_vecs(s.n)), BUF(a->c),
-                   SCRATCH_BUF(dev), OCL_COMBINE_LOCAL,
-                   ARGS(gemm_combine_args, .c = ocl_mat(a->c), .m = (u32)s.m, .n = (u32)s.n, .blocks = (u32)blocks,
-                        .alpha = a->alpha, .beta = a->beta));
+    return OCL_COMBINE(dev, width, blocks, a->alpha, a->beta, {a->c, 0});
 }
 
 /* c = alpha op(a) op(b) + beta c. *code is the status of CLBlast, as opposed to a failure to grow scratch. A product is

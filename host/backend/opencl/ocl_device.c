@@ -26,6 +26,8 @@ static fathom_status prepare_launches(ocl_device *dev) {
     dev->max_group_size = max_group_size > 0 ? max_group_size : 1;
     dev->dummy_buf = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, 64, NULL, &code);
     CL_TRY(dev, "clCreateBuffer", "dummy buffer", code);
+    dev->sum_table = clCreateBuffer(dev->context, CL_MEM_READ_ONLY, sizeof dev->sums, NULL, &code);
+    CL_TRY(dev, "clCreateBuffer", "table of sums", code);
     return FATHOM_OK;
 }
 
@@ -91,6 +93,8 @@ void ocl_close(void *state) {
         clReleaseMemObject(dev->scratch);
     if (dev->dummy_buf)
         clReleaseMemObject(dev->dummy_buf);
+    if (dev->sum_table)
+        clReleaseMemObject(dev->sum_table);
     if (dev->queue)
         clReleaseCommandQueue(dev->queue);
     if (dev->context)

@@ -26,7 +26,7 @@
     K(pointwise, row_normalise)                 \
     K(dense, gemm_tiles)                        \
     K(dense, gemm_inner)                        \
-    K(dense, gemm_combine)                      \
+    K(dense, sum_combine)                       \
     K(sparse, spmm)                             \
     K(sparse, aggregate)                        \
     K(attention, gat_scores)                    \
@@ -35,9 +35,7 @@
     K(attention, gat_edge_sums)                 \
     K(attention, gat_backward_scores)           \
     K(norm_blocks, sum_blocks)                  \
-    K(norm_blocks, norm_sums_blocks)            \
     K(norm_blocks, stats_blocks)                \
-    K(norm_blocks, sum_combine)                 \
     K(norm_blocks, stats_combine)               \
     K(norm_batch, batch_apply)                  \
     K(norm_batch, batch_backward)               \
@@ -47,14 +45,11 @@
     K(norm_node, node_backward)                 \
     K(norm_group, group_assign)                 \
     K(norm_group, group_stats_blocks)           \
-    K(norm_group, group_stats_combine)          \
     K(norm_group, group_apply)                  \
     K(norm_group_backward, group_sums)          \
     K(norm_group_backward, group_sums_combine)  \
     K(norm_group_backward, group_backward_rows) \
-    K(norm_group_backward, group_rows_combine)  \
     K(loss, softmax_xent)                       \
-    K(loss, loss_sum)                           \
     K(loss, accuracy)                           \
     K(loss, accuracy_sum)                       \
     K(optim, adam)                              \

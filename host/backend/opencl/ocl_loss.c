@@ -2,7 +2,7 @@
 #include "backend/opencl/ocl.h"
 
 #define LANE_BITS 4     /* up to 16 lanes for a row */
-#define MAX_BLOCKS 4096 /* added by one work-group: 64 parts per slot */
+#define MAX_BLOCKS 4096 /* added by one work-group: 128 parts per run */
 
 /* Rows of a work-group: the fewest, unless that makes more than MAX_BLOCKS. */
 static ocl_blocks split(int64_t n, u32 lane_bits) {
@@ -16,7 +16,7 @@ fathom_status ocl_softmax_xent(ocl_device *dev, const be_softmax_xent_args *a) {
     float inverse = a->count > 0 ? (float)(1.0 / (double)a->count) : 0.0f;
     u32 lane_bits = ocl_bits(a->z.cols, LANE_BITS);
     ocl_blocks blocks = split(a->z.rows, lane_bits);
-    TRY(ocl_scratch(dev, be_floats(blocks.count)));
+    TRY(ocl_scratch(dev, be_floats(blocks.count * VEC)));
     TRY(ocl_require(dev, K_softmax_xent));
     TRY(OCL_RUN(dev, K_softmax_xent, ocl_group_items(dev, K_softmax_xent, blocks.count), SCRATCH_BUF(dev), BUF(a->gz),
                 BUF(a->z), BUF(a->labels), BUF(a->sets), ocl_local(be_floats(3 * SLOTS)), ocl_local(be_floats(SLOTS)),
@@ -24,8 +24,7 @@ fathom_status ocl_softmax_xent(ocl_device *dev, const be_softmax_xent_args *a) {
                      .sets = (u32)a->sets.off, .has_gz = a->gz.buf != NULL, .n = (u32)a->z.rows,
                      .classes = (u32)a->z.cols, .set = (u32)a->set, .lane_bits = lane_bits,
                      .block_rows = (u32)blocks.rows, .inverse = inverse)));
-    return OCL_RUN(dev, K_loss_sum, 1, BUF(a->loss), SCRATCH_BUF(dev), ocl_local(be_floats(SLOTS)),
-                   ARGS(loss_sum_args, .loss = ocl_mat(a->loss), .count = (u32)blocks.count, .inverse = inverse));
+    return OCL_COMBINE(dev, VEC, blocks.count, inverse, 0.0f, {a->loss, 0});
 }
 
 /* pred_v = argmax_c z_vc; correct_k = |{v in set k: pred_v = label_v}|. */

@@ -4,7 +4,7 @@
 
 /* Blocks of rows of x with two partial rows each, and scratch for them. */
 static fathom_status split_two_rows(ocl_device *dev, be_mat x, ocl_blocks *blocks) {
-    int64_t width = WS_TWO_ROWS(1, PADDED(x.cols, VEC));
+    int64_t width = WS_ROWS(1, 2, PADDED(x.cols, VEC));
     *blocks = ocl_split_rows(x.rows, width);
     return ocl_scratch(dev, be_floats(blocks->count * width));
 }
@@ -18,7 +18,7 @@ fathom_status ocl_col_stats(ocl_device *dev, const be_col_stats_args *a) {
     TRY(OCL_RUN(dev, K_stats_blocks, ocl_row_items(dev, K_stats_blocks, rows, blocks), SCRATCH_BUF(dev), BUF(a->x),
                 OCL_ROWS_LOCAL(2), ARGS(stats_blocks_args, .x = ocl_mat(a->x), .rows = rows)));
     ocl_stats stats = {a->mean, a->var, a->rmean, a->rvar, a->momentum};
-    return ocl_combine_stats(dev, &stats, ocl_padded_blocks(2, a->x.cols, blocks), a->x.rows, blocks);
+    return ocl_combine_stats(dev, &stats, a->x.rows, blocks);
 }
 
 /* y = act(gamma (x - mean) r + beta), r = (var + eps)^-1/2. */
@@ -34,13 +34,14 @@ fathom_status ocl_batch_apply(ocl_device *dev, const be_batch_apply_args *a) {
 fathom_status ocl_norm_sums(ocl_device *dev, const be_norm_sums_args *a) {
     ocl_blocks blocks;
     TRY(split_two_rows(dev, a->x, &blocks));
-    TRY(ocl_require(dev, K_norm_sums_blocks));
+    TRY(ocl_require(dev, K_sum_blocks));
     rows_args rows = ocl_rows(a->x, blocks);
-    TRY(OCL_RUN(
-        dev, K_norm_sums_blocks, ocl_row_items(dev, K_norm_sums_blocks, rows, blocks), SCRATCH_BUF(dev), BUF(a->go),
-        BUF(a->x), BUF(a->mean), OCL_ROWS_LOCAL(2),
-        ARGS(norm_sums_blocks_args, .go = ocl_mat(a->go), .x = ocl_mat(a->x), .mean = ocl_mat(a->mean), .rows = rows)));
-    return ocl_combine_padded(dev, a->db, a->q, blocks, false);
+    TRY(OCL_RUN(dev, K_sum_blocks, ocl_row_items(dev, K_sum_blocks, rows, blocks), SCRATCH_BUF(dev), BUF(a->go),
+                BUF(a->x), BUF(a->mean), OCL_ROWS_LOCAL(2),
+                ARGS(sum_blocks_args, .go = ocl_mat(a->go), .x = ocl_mat(a->x), .mean = ocl_mat(a->mean), .has_x = true,
+                     .rows = rows)));
+    int64_t width = PADDED(a->x.cols, VEC);
+    return OCL_COMBINE(dev, WS_ROWS(1, 2, width), blocks.count, 1.0f, 0.0f, {a->db, 0}, {a->q, width});
 }
 
 /* gx = gamma r (go - db/n - (x - mean) r^2 q/n); ggamma += r q, gbeta += db. */

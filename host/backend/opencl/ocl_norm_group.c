@@ -55,21 +55,17 @@ static group_assign_args assign_args(const tiling *t, be_mat s, be_mat h, be_mat
 #define LOCAL_TERMS(t) ocl_local((size_t)GROUP_TILE_TERMS((t).groups, (t).cols) * sizeof(cl_float4))
 #define LOCAL_S(t) ocl_local((size_t)GROUP_TILE_S((t).groups, (t).rows) * sizeof(cl_float))
 
-static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, int64_t work_groups) {
-    return work_groups * (int64_t)dev->group_size[kernel];
-}
-
 /* s = softmax(h u' + 1 c') over groups. */
 fathom_status ocl_group_assign(ocl_device *dev, const be_group_assign_args *a) {
     tiling t = choose_tiles(a->h.rows, a->h.cols, a->s.cols, false);
     group_assign_args args = assign_args(&t, a->s, a->h, a->u, a->c);
     TRY(ocl_require(dev, K_group_assign));
-    return OCL_RUN(dev, K_group_assign, group_items(dev, K_group_assign, t.row_tiles), BUF(a->s), BUF(a->h), BUF(a->u),
-                   BUF(a->c), (ocl_arg){sizeof args, OCL_STRUCT, {.structure = &args}}, LOCAL_H(t), LOCAL_TERMS(t),
-                   LOCAL_S(t));
+    return OCL_RUN(dev, K_group_assign, ocl_group_items(dev, K_group_assign, t.row_tiles), BUF(a->s), BUF(a->h),
+                   BUF(a->u), BUF(a->c), (ocl_arg){sizeof args, OCL_STRUCT, {.structure = &args}}, LOCAL_H(t),
+                   LOCAL_TERMS(t), LOCAL_S(t));
 }
 
-#define MAX_STATS_BLOCKS (128 * STATS_RUNS) /* 128 blocks, two loads each, per item of group_stats_combine */
+#define MAX_STATS_BLOCKS (128 * COMBINE_RUNS) /* 128 blocks, two loads each, per item of stats_combine */
 
 /* mean_gj, var_gj of t_vgj = s_vg h_vj over v; running estimates. */
 fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
@@ -78,26 +74,19 @@ fathom_status ocl_group_stats(ocl_device *dev, const be_group_stats_args *a) {
     if (a->u.buf && !assign)
         TRY(ocl_group_assign(dev, &(be_group_assign_args){.s = a->s, .h = a->h, .u = a->u, .c = a->c}));
     tiling t = choose_tiles(n, d, groups, true);
-    int64_t max_blocks = OCL_MAX_PARTIAL_FLOATS / WS_TWO_ROWS(1, width);
+    int64_t max_blocks = OCL_MAX_PARTIAL_FLOATS / WS_ROWS(1, 2, width);
     max_blocks = max_blocks < 1 ? 1 : max_blocks > MAX_STATS_BLOCKS ? MAX_STATS_BLOCKS : max_blocks;
     int64_t block_tiles = CEIL_DIV(t.row_tiles, max_blocks), blocks = CEIL_DIV(t.row_tiles, block_tiles);
     TRY(ocl_require(dev, K_group_stats_blocks));
-    TRY(ocl_require(dev, K_group_stats_combine));
-    TRY(ocl_scratch(dev, be_floats(WS_TWO_ROWS(blocks, width))));
+    TRY(ocl_scratch(dev, be_floats(WS_ROWS(blocks, 2, width))));
     int64_t work_groups = blocks * t.col_tiles * CEIL_DIV(groups, GROUP_CHUNK);
-    TRY(OCL_RUN(dev, K_group_stats_blocks, group_items(dev, K_group_stats_blocks, work_groups), SCRATCH_BUF(dev),
+    TRY(OCL_RUN(dev, K_group_stats_blocks, ocl_group_items(dev, K_group_stats_blocks, work_groups), SCRATCH_BUF(dev),
                 BUF(a->s), BUF(a->h), BUF(a->u), BUF(a->c),
                 ARGS(group_stats_args, .in = assign_args(&t, a->s, a->h, a->u, a->c), .assign = assign,
                      .block_tiles = (u32)block_tiles),
                 LOCAL_H(t), LOCAL_TERMS(t), LOCAL_S(t)));
-    size_t runs_bytes = STATS_RUNS * STATS_VECS * sizeof(cl_float4);
-    return OCL_RUN(
-        dev, K_group_stats_combine, group_items(dev, K_group_stats_combine, CEIL_DIV(width / VEC, STATS_VECS)),
-        BUF(a->mean), BUF(a->var), BUF(a->rmean), BUF(a->rvar), SCRATCH_BUF(dev),
-        ARGS(group_combine_args, .mean = ocl_mat(a->mean), .var = ocl_mat(a->var), .rmean = ocl_mat(a->rmean),
-             .rvar = ocl_mat(a->rvar), .running = a->rmean.buf != NULL, .n = (u32)n, .d = (u32)d, .groups = (u32)groups,
-             .blocks = (u32)blocks, .block_rows = (u32)(block_tiles * t.rows), .momentum = a->momentum),
-        ocl_local(runs_bytes), ocl_local(runs_bytes));
+    ocl_stats stats = {a->mean, a->var, a->rmean, a->rvar, a->momentum};
+    return ocl_combine_stats(dev, &stats, n, (ocl_blocks){.count = blocks, .rows = block_tiles * t.rows});
 }
 
 /* y = act(h + lambda sum_g (gamma_g (t_g - mean_g) r_g + beta_g)). */
@@ -109,8 +98,8 @@ fathom_status ocl_group_apply(ocl_device *dev, const be_group_apply_args *a) {
     tiling t = choose_tiles(n, d, groups, true);
     TRY(ocl_require(dev, K_group_apply));
     return OCL_RUN(
-        dev, K_group_apply, group_items(dev, K_group_apply, t.row_tiles * t.col_tiles), BUF(a->y), BUF(a->s), BUF(a->h),
-        BUF(a->mean), BUF(a->var), BUF(a->gamma), BUF(a->beta), BUF(a->u), BUF(a->c),
+        dev, K_group_apply, ocl_group_items(dev, K_group_apply, t.row_tiles * t.col_tiles), BUF(a->y), BUF(a->s),
+        BUF(a->h), BUF(a->mean), BUF(a->var), BUF(a->gamma), BUF(a->beta), BUF(a->u), BUF(a->c),
         ARGS(group_apply_args, .in = assign_args(&t, a->s, a->h, a->u, a->c), .y = ocl_mat(a->y),
              .mean = ocl_mat(a->mean), .var = ocl_mat(a->var), .gamma = ocl_mat(a->gamma), .beta = ocl_mat(a->beta),
              .assign = assign, .eps = a->eps, .lambda = a->lambda, .act = ocl_act_args(a->act)),

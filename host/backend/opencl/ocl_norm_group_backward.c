@@ -3,7 +3,7 @@
 #include "backend/opencl/ocl.h"
 
 #define BUSY_GROUPS 128       /* work-groups that keep a device busy: tiles are lower where there would be fewer */
-#define MAX_BLOCKS 1024       /* of rows: 32 for each of the GROUP_RUNS */
+#define MAX_BLOCKS 1024       /* of rows: 32 for each of the COMBINE_RUNS */
 #define MAX_LOCAL_FLOATS 4096 /* 16 KiB */
 #define SUMS_MAX_CHUNK 32
 
@@ -49,11 +49,6 @@ static tiling rows_tiling(int64_t n, int64_t d, int64_t groups) {
     return t;
 }
 
-/* `count` work-groups. */
-static int64_t group_items(const ocl_device *dev, ocl_kernel kernel, int64_t count) {
-    return count * (int64_t)dev->group_size[kernel];
-}
-
 static act_output act_output_of(be_mat y, float scale) {
     return (act_output){.mat = ocl_mat(y), .has = y.buf != NULL, .scale = scale};
 }
@@ -65,33 +60,19 @@ fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_s
     TRY(ocl_require(dev, K_group_sums));
     TRY(ocl_require(dev, K_group_sums_combine));
     TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(t.blocks.count, groups, PADDED(d, VEC)))));
-    TRY(OCL_RUN(dev, K_group_sums, group_items(dev, K_group_sums, t.blocks.count * CEIL_DIV(d, GROUP_COLS)),
+    TRY(OCL_RUN(dev, K_group_sums, ocl_group_items(dev, K_group_sums, t.blocks.count * CEIL_DIV(d, GROUP_COLS)),
                 SCRATCH_BUF(dev), BUF(a->go), BUF(a->y), BUF(a->h), BUF(a->s), BUF(a->mean), ocl_local(t.local_bytes),
                 ARGS(group_sums_args, .go = ocl_mat(a->go), .h = ocl_mat(a->h), .s = ocl_mat(a->s),
                      .mean = ocl_mat(a->mean), .y = act_output_of(a->y, a->scale), .n = (u32)n, .d = (u32)d,
                      .groups = (u32)groups, .chunk = (u32)t.chunk, .tile_rows = (u32)t.tile_rows,
                      .block_rows = (u32)t.blocks.rows)));
     return OCL_RUN(dev, K_group_sums_combine,
-                   group_items(dev, K_group_sums_combine, (groups + 1) * CEIL_DIV(ocl_vecs(d), GROUP_VECS)), BUF(a->db),
-                   BUF(a->q), BUF(a->ggamma), BUF(a->gbeta), BUF(a->var), SCRATCH_BUF(dev),
-                   ocl_local(be_floats(LOCAL_COMBINE)),
+                   ocl_group_items(dev, K_group_sums_combine, (groups + 1) * CEIL_DIV(ocl_vecs(d), COMBINE_VECS)),
+                   BUF(a->db), BUF(a->q), BUF(a->ggamma), BUF(a->gbeta), BUF(a->var), SCRATCH_BUF(dev),
+                   OCL_COMBINE_LOCAL(1),
                    ARGS(group_sums_combine_args, .db = ocl_mat(a->db), .q = ocl_mat(a->q), .ggamma = ocl_mat(a->ggamma),
                         .gbeta = ocl_mat(a->gbeta), .var = ocl_mat(a->var), .d = (u32)d, .groups = (u32)groups,
                         .blocks = (u32)t.blocks.count, .eps = a->eps, .lambda = a->lambda));
-}
-
-/* gu += sum_b p[b], gc += sum_b p[b] from the scratch of group_backward_rows. */
-static fathom_status combine_rows(ocl_device *dev, const be_group_backward_rows_args *a, int64_t blocks) {
-    int64_t d = a->h.cols, groups = a->s.cols;
-    int64_t tasks = (a->gu.buf ? groups * CEIL_DIV(ocl_vecs(d), GROUP_VECS) : 0) +
-                    (a->gc.buf ? CEIL_DIV(ocl_vecs(groups), GROUP_VECS) : 0);
-    if (tasks == 0)
-        return FATHOM_OK;
-    TRY(ocl_require(dev, K_group_rows_combine));
-    return OCL_RUN(dev, K_group_rows_combine, group_items(dev, K_group_rows_combine, tasks), BUF(a->gu), BUF(a->gc),
-                   SCRATCH_BUF(dev), ocl_local(be_floats(LOCAL_COMBINE)),
-                   ARGS(group_rows_combine_args, .gu = ocl_mat(a->gu), .gc = ocl_mat(a->gc),
-                        .has_gu = a->gu.buf != NULL, .d = (u32)d, .groups = (u32)groups, .blocks = (u32)blocks));
 }
 
 /* gz = softmax backward of ds, gh = go + s dt + gz u (head of the kernel); gc += sum_v gz_v, gu += gz' h.
@@ -104,7 +85,7 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
     TRY(ocl_require(dev, K_group_backward_rows));
     TRY(ocl_scratch(dev, be_floats(sums + (apart ? n * d_pad : 0))));
     mat_args part = apart ? (mat_args){.off = (u32)sums, .ld = (u32)d_pad, .aligned = 1} : ocl_mat(a->gh);
-    TRY(OCL_RUN(dev, K_group_backward_rows, group_items(dev, K_group_backward_rows, t.blocks.count), BUF(a->gh),
+    TRY(OCL_RUN(dev, K_group_backward_rows, ocl_group_items(dev, K_group_backward_rows, t.blocks.count), BUF(a->gh),
                 BUF(a->gz), SCRATCH_BUF(dev), apart ? SCRATCH_BUF(dev) : BUF(a->gh), BUF(a->go), BUF(a->y), BUF(a->h),
                 BUF(a->s), BUF(a->mean), BUF(a->var), BUF(a->gamma), BUF(a->u), BUF(a->db), BUF(a->q),
                 ocl_local(t.local_bytes),
@@ -115,5 +96,7 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
                      .over = (u32)be_over(a->over, a->h), .groups = (u32)groups, .chunk = (u32)t.chunk,
                      .tile_rows = (u32)t.tile_rows, .block_rows = (u32)t.blocks.rows,
                      .coef_shift = d > GROUP_COLS / 2 ? 3 : 2, .eps = a->eps, .lambda = a->lambda)));
-    return combine_rows(dev, a, t.blocks.count);
+    /* gu += sum_b p[b], gc += sum_b p[b] */
+    return OCL_COMBINE(dev, WS_GROUP_ROWS(1, groups, d_pad), t.blocks.count, 1.0f, 1.0f, {a->gu, 0},
+                       {a->gc, groups * d_pad});
 }

@@ -81,6 +81,7 @@ fathom_status ocl_col_sum(ocl_device *dev, const be_col_sum_args *a) {
     TRY(ocl_scratch(dev, be_floats(blocks.count * width)));
     TRY(ocl_require(dev, K_sum_blocks));
     TRY(OCL_RUN(dev, K_sum_blocks, ocl_row_items(dev, K_sum_blocks, rows, blocks), SCRATCH_BUF(dev), BUF(a->x),
-                OCL_ROWS_LOCAL(1), ARGS(sum_blocks_args, .x = ocl_mat(a->x), .rows = rows)));
-    return ocl_combine_padded(dev, a->s, (be_mat){0}, blocks, true);
+                ocl_mem(NULL), ocl_mem(NULL), OCL_ROWS_LOCAL(1),
+                ARGS(sum_blocks_args, .go = ocl_mat(a->x), .rows = rows)));
+    return OCL_COMBINE(dev, width, blocks.count, 1.0f, 1.0f, {a->s, 0});
 }
