@@ -40,6 +40,21 @@ static fathom_train_options options_for(int64_t layers, int64_t epochs) {
 
 /* ---- the way through ---- */
 
+struct seen_layers {
+    const float *last; /* what the last layer must be, `count` floats */
+    int64_t count, calls, columns, stop_at;
+};
+
+static int see_layer(void *user, int64_t k, const float *h, int64_t width) {
+    struct seen_layers *seen = user;
+    seen->calls++;
+    seen->columns += width;
+    TEST_ASSERT_EQUAL_INT64(seen->calls, k);
+    if (k == 4)
+        TEST_ASSERT_EQUAL_MEMORY(seen->last, h, (size_t)seen->count * sizeof *h);
+    return k == seen->stop_at;
+}
+
 static void a_model_is_trained_evaluated_saved_and_loaded(void) {
     fathom_model *model = NULL, *loaded = NULL;
     fathom_train_options o = options_for(4, 30);
@@ -86,6 +101,14 @@ static void a_model_is_trained_evaluated_saved_and_loaded(void) {
     OK(fathom_evaluate(loaded, device, data, &again, NULL, h2, count));
     TEST_ASSERT_EQUAL_MEMORY(h, h2, (size_t)count * sizeof *h);
     TEST_ASSERT_EQUAL_DOUBLE(scores.loss, again.loss);
+    struct seen_layers seen = {.last = h, .count = count, .stop_at = 0};
+    OK(fathom_evaluate_layers(loaded, device, data, see_layer, &seen));
+    TEST_ASSERT_EQUAL_INT64(4, seen.calls); /* the last one is the output */
+    TEST_ASSERT_EQUAL_INT64(3 * what.hidden + what.classes, seen.columns);
+    seen = (struct seen_layers){.last = h, .count = count, .stop_at = 2};
+    FAILS(INTERRUPTED, fathom_evaluate_layers(loaded, device, data, see_layer, &seen), "at layer 2");
+    TEST_ASSERT_EQUAL_INT64(2, seen.calls);
+    FAILS(USAGE, fathom_evaluate_layers(loaded, device, data, NULL, NULL), "layer is NULL");
     FAILS(USAGE, fathom_model_result(loaded, &result), "was loaded");
     FAILS(USAGE, fathom_model_metrics(loaded, &trained), "was loaded");
     TEST_ASSERT_NULL(fathom_model_record(loaded));

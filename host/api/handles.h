@@ -95,6 +95,8 @@ typedef struct api_evaluation {
     float *embeddings;
     int64_t count;
     const char *layers_out;
+    train_layer_fn *layer; /* or NULL */
+    void *user;            /* its */
     message_fn *progress;
 } api_evaluation;
 fathom_status api_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,

@@ -139,7 +139,7 @@ static fathom_status check_fit(const fathom_model *model, const data_set *set) {
 
 /* Uploads the network and runs one pass in evaluation mode, and another for every layer if wanted. */
 static fathom_status evaluate(train_scores *scores, const fathom_model *model, be_device *dev, const data_set *set,
-                              const train_measuring *how, const char *layers_out) {
+                              const train_measuring *how, const api_evaluation *wanted) {
     nn_input *input = NULL;
     nn_model *network = NULL;
     const nn_config *config = nn_model_config(model->plan);
@@ -148,8 +148,10 @@ static fathom_status evaluate(train_scores *scores, const fathom_model *model, b
     TRY_OUT(nn_model_make(&network, config, input));
     TRY_OUT(nn_set_block(network, NN_WEIGHTS, model->weights));
     TRY_OUT(train_evaluate(scores, network, set, dev, how));
-    if (layers_out)
-        TRY_OUT(train_save_layers(layers_out, network));
+    if (wanted->layers_out)
+        TRY_OUT(train_save_layers(wanted->layers_out, network));
+    if (wanted->layer)
+        TRY_OUT(train_each_layer(network, wanted->layer, wanted->user));
 out:
     nn_model_free(network);
     nn_input_free(input);
@@ -159,6 +161,27 @@ out:
 fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
                               fathom_scores *scores, fathom_metrics *metrics, float *embeddings, int64_t count) {
     const api_evaluation wanted = {.scores = scores, .metrics = metrics, .embeddings = embeddings, .count = count};
+    return api_evaluate(model, device, data, &wanted);
+}
+
+typedef struct layer_call {
+    int (*layer)(void *user, int64_t k, const float *h, int64_t width);
+    void *user;
+} layer_call;
+
+static fathom_status call_layer(void *user, int64_t k, const float *h, int64_t rows, int64_t cols) {
+    const layer_call *c = user;
+    (void)rows;
+    return c->layer(c->user, k + 1, h, cols) == 0
+               ? FATHOM_OK
+               : fail(FATHOM_INTERRUPTED, "fathom_evaluate_layers: ended by its caller at layer %" PRId64, k + 1);
+}
+
+fathom_status fathom_evaluate_layers(const fathom_model *model, fathom_device *device, const fathom_data *data,
+                                     int (*layer)(void *user, int64_t k, const float *h, int64_t width), void *user) {
+    layer_call call = {layer, user};
+    const api_evaluation wanted = {.layer = call_layer, .user = &call};
+    NEED(layer);
     return api_evaluate(model, device, data, &wanted);
 }
 
@@ -200,7 +223,7 @@ fathom_status api_evaluate(const fathom_model *model, fathom_device *device, con
     api_lock(device);
     fathom_status status = api_ready(device, &use);
     if (status == FATHOM_OK)
-        status = evaluate(&got, model, device->dev, set, wanted->metrics ? &how : NULL, wanted->layers_out);
+        status = evaluate(&got, model, device->dev, set, wanted->metrics ? &how : NULL, wanted);
     api_unlock(device);
     if (status == FATHOM_OK) {
         if (wanted->scores)

@@ -142,7 +142,11 @@ void train_json_plan(struct json *doc, const train_config *config, const data_se
 /* A line for each node: its number, the class of the largest output (the lowest of equals), softmax of it. */
 fathom_status train_save_predictions(const char *path, const float *logits, int64_t nodes, int64_t classes);
 
-/* A .npz with layer_1 .. layer_K: H of every layer in evaluation, n x its width, in the order of the set. */
+/* Calls `layer` with H_k of every layer k = 0 .. K-1 in evaluation: rows x cols, in the order of the set. */
+typedef fathom_status train_layer_fn(void *user, int64_t k, const float *h, int64_t rows, int64_t cols);
+fathom_status train_each_layer(nn_model *model, train_layer_fn *layer, void *user);
+
+/* A .npz with layer_1 .. layer_K: the same. */
 fathom_status train_save_layers(const char *path, nn_model *model);
 
 typedef struct train_scores {

@@ -406,6 +406,12 @@ typedef struct fathom_scores {
 FATHOM_API fathom_status fathom_evaluate(const fathom_model *model, fathom_device *device, const fathom_data *data,
                                          fathom_scores *scores, struct fathom_metrics *metrics, float *embeddings,
                                          int64_t count);
+/** Representations of every layer, in order: `layer` is called with k from 1 to K and nodes x width floats, which are
+ * valid until it returns; a value other than 0 ends the call with FATHOM_INTERRUPTED. */
+FATHOM_API fathom_status fathom_evaluate_layers(const fathom_model *model, fathom_device *device,
+                                                const fathom_data *data,
+                                                int (*layer)(void *user, int64_t k, const float *h, int64_t width),
+                                                void *user);
 /** Writes a model as safetensors with the parameter names of PyTorch Geometric. */
 FATHOM_API fathom_status fathom_model_save(const fathom_model *model, const char *path);
 /** Options of fathom_model_load, for files without metadata. */
