@@ -27,6 +27,21 @@ grep -q '± is a standard error: 12 of 34 nodes' out || fail "the text of a samp
 expect_exit 0 "$FATHOM" eval --checkpoint some/model.safetensors --data karate --metrics none
 grep -q 'group distance' out && fail "metrics that were not wanted: $(cat out)"
 
+# --- the memory plan: what layer metrics take on the device, to the byte
+planned() { expect_exit 0 "$FATHOM" train --data karate --layers 4 --dry-run --json "$@" && field "d['memory']['planned_bytes']" out; }
+need() { # floats padded to 64 bytes
+    python3 -c 'import sys; print(sum((int(n) + 15) // 16 * 16 for n in sys.argv[1:]) * 4)' "$@"
+}
+csr() { echo $((($1 + 1) * 12 + $2 * 4 * (1 + $3))); } # rows, entries, entry ids
+karate_bytes() { # n 34, C 4, d 16, F 34 with 34 entries, 34 rows of the sample, 4 layers
+    local parts slot
+    parts=$(need $((34 * 16)) $((38 * 16)) 34 38 34 34 34 1)
+    slot=$(need $((3 + 34 + 34 + 34 + 16 + 4 + 4 * 16 + 34 * 16)))
+    echo $((parts + 4 * slot + (34 + 68) * 4 + $(csr 34 34 0) + $(csr 34 34 1) + $(csr 34 34 0) + $(csr 4 34 0) + $(csr 38 34 0)))
+}
+same $(($(planned --layer-metrics 3 --out planned) - $(planned))) "$(karate_bytes)" "the plan of layer metrics"
+same "$(planned --layer-metrics 3)" "$(planned)" "the plan without --out, where no layer is measured"
+
 # --- a large graph is sampled unless all pairs are wanted
 must "$FATHOM" data make sbm -o large.npz --nodes 30001 --edges 60000 --classes 3 --features 4 --quiet
 expect_exit 0 "$FATHOM" train --data large.npz --split random:20,30 --model sgc --norm none --layers 1 --epochs 1 --json

@@ -64,6 +64,7 @@ fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, 
     CHECK(plan);
     TRY(api_train_config(&config, options, data));
     nn_shape shape = nn_shape_of(data->set);
+    train_plan_beside(&shape, &config, data->set);
     TRY(nn_recompute_choose(&config.net, &shape, be_device_info(device->dev)));
     TRY(nn_plan_bytes(&bytes, &config.net, &shape));
     fathom_plan full = {.parameters = bytes.parameters,

@@ -141,14 +141,43 @@ out:
     return status;
 }
 
-static fathom_status allocate(metrics_layers *m) {
-    int64_t n = m->n, wide = m->in.widest, all = n + m->classes, at = 0;
-    const int64_t sizes[] = {n * wide, all * wide, n, all, n, n, n, 1};
-    int64_t off[sizeof sizes / sizeof *sizes];
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+enum { PARTS = 8 };
+
+/* Places of x, u, norm, edge, share, weight, zeros and correct in the buffer; returns its floats. */
+static int64_t place_parts(int64_t off[PARTS], int64_t n, int64_t classes, int64_t wide) {
+    const int64_t all = n + classes, sizes[PARTS] = {n * wide, all * wide, n, all, n, n, n, 1};
+    int64_t at = 0;
+    for (int i = 0; i < PARTS; i++) {
         off[i] = at;
         at += mem_pad_words(sizes[i]);
     }
+    return at;
+}
+
+/* Layers whose slots are held at a time. */
+static int64_t slots_for(int64_t slot_floats, int64_t layers) {
+    int64_t fit = SLOTS_BYTES / (slot_floats * (int64_t)sizeof(float));
+    return fit < 1 ? 1 : fit < layers ? fit : layers;
+}
+
+int64_t metrics_layers_bytes(int64_t *largest, const metrics_layers_input *in) {
+    const data_features *x = &in->set->features;
+    const int64_t n = in->set->graph.nodes, classes = in->set->classes, word = sizeof(float);
+    const metrics_layers sizes = {.classes = classes, .sample.rows = in->rows < n ? in->rows : n};
+    int64_t off[PARTS], one = mem_pad_words(slot_of(&sizes, in->widest).end);
+    int64_t parts = place_parts(off, n, classes, in->widest) * word, slots = slots_for(one, in->layers) * one * word;
+    int64_t features = (x->dense ? n * x->cols + n : x->nonzeros + 2 * n) * word;
+    *largest = parts > slots ? parts : slots;
+    *largest = features > *largest ? features : *largest;
+    if (!x->dense)
+        features += be_csr_bytes(n, x->nonzeros, false) + be_csr_bytes(x->cols, x->nonzeros, true);
+    return parts + slots + features + be_csr_bytes(n, n, false) + be_csr_bytes(classes, n, false) +
+           be_csr_bytes(n + classes, n, false);
+}
+
+static fathom_status allocate(metrics_layers *m) {
+    int64_t n = m->n, wide = m->in.widest, all = n + m->classes, off[PARTS];
+    int64_t at = place_parts(off, n, m->classes, wide);
     TRY(be_alloc(m->dev, &m->buf, be_floats(at), "metrics of the layers"));
     m->x_buf = be_view(m->buf, off[0], n, wide);
     m->u_buf = be_view(m->buf, off[1], all, wide);
@@ -159,8 +188,7 @@ static fathom_status allocate(metrics_layers *m) {
     m->zeros = be_int_view(m->buf, off[6], n);
     m->correct = be_int_view(m->buf, off[7], 1);
     m->slot_floats = mem_pad_words(slot_of(m, wide).end);
-    int64_t fit = SLOTS_BYTES / (m->slot_floats * (int64_t)sizeof(float));
-    m->capacity = fit < 1 ? 1 : fit < m->in.layers ? fit : m->in.layers;
+    m->capacity = slots_for(m->slot_floats, m->in.layers);
     TRY(be_alloc(m->dev, &m->slots, be_floats(m->capacity * m->slot_floats), "metrics of the layers"));
     TRY(mem_new(&m->host, m->capacity, m->slot_floats, sizeof *m->host, "metrics of the layers"));
     TRY(mem_new(&m->layer, m->capacity, 1, sizeof *m->layer, "metrics of the layers"));

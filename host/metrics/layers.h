@@ -22,6 +22,9 @@ typedef struct metrics_layers_input {
     be_csr graph;         /* on the device, in its order, with or without self-loops */
 } metrics_layers_input;
 
+/* Device bytes that they take, for plans: all, and *largest of one buffer. */
+int64_t metrics_layers_bytes(int64_t *largest, const metrics_layers_input *in);
+
 fathom_status metrics_layers_make(metrics_layers **layers, be_device *dev, const metrics_layers_input *in);
 /* h: nodes x width, in the order of the device. Its memory may change afterwards. */
 fathom_status metrics_layers_add(metrics_layers *layers, int64_t k, be_mat h);

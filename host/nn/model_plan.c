@@ -139,6 +139,10 @@ static fathom_status plan_level(nn_model *m, int64_t level) {
     plan_all(m);
     TRY(nn_plan_sum(&m->bytes, &m->plan));
     nn_input_bytes(&m->bytes, &m->shape, m->conv->needs_transpose);
+    m->bytes.part[NN_MEM_SCRATCH] += m->shape.beside;
+    m->bytes.total += m->shape.beside;
+    if (m->shape.beside_largest > m->bytes.largest)
+        m->bytes.largest = m->shape.beside_largest;
     m->bytes.time = nn_recompute_time(level, m->config.layers);
     return FATHOM_OK;
 }

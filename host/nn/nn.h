@@ -117,6 +117,7 @@ typedef struct nn_shape {
     int64_t entries;         /* nnz of the graph with self-loops: 2 edges + nodes */
     int64_t feature_entries; /* nnz of sparse features */
     bool dense;
+    int64_t beside, beside_largest; /* device bytes that the caller takes beside the network: all, of one buffer */
     /* Of a part; of a whole set 0. */
     int rank, ranks;
     int64_t all_nodes;

@@ -5,15 +5,23 @@
 
 #define ROWS 500 /* of the sample: enough for a curve over layers */
 
+static metrics_layers_input input_of(const train_config *config, const data_set *set) {
+    const nn_config *c = &config->net;
+    int64_t widest = c->hidden > set->classes ? c->hidden : set->classes;
+    return (metrics_layers_input){.layers = c->layers, .widest = widest, .rows = ROWS, .set = set};
+}
+
 static fathom_status make(run *r) {
-    const nn_config *c = &r->config->net;
-    const metrics_layers_input in = {.layers = c->layers,
-                                     .widest = c->hidden > r->set->classes ? c->hidden : r->set->classes,
-                                     .rows = ROWS,
-                                     .set = r->set,
-                                     .order = r->input->order,
-                                     .graph = r->input->a};
+    metrics_layers_input in = input_of(r->config, r->set);
+    in.order = r->input->order;
+    in.graph = r->input->a;
     return metrics_layers_make(&r->layers, r->dev, &in);
+}
+
+void train_plan_beside(nn_shape *shape, const train_config *config, const data_set *set) {
+    const metrics_layers_input in = input_of(config, set);
+    if (config->out && config->layer_metrics > 0)
+        shape->beside = metrics_layers_bytes(&shape->beside_largest, &in);
 }
 
 static fathom_status add_layer(void *user, int64_t k, be_mat h) {

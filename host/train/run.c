@@ -188,6 +188,7 @@ static fathom_status train_on_device(run *r, double start) {
     TRY(check_device(r));
     TRY(fail_if_stopped(r));
     TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
+    train_plan_beside(&r->input->shape, r->config, r->set);
     TRY(nn_model_make(&r->model, &r->config->net, r->input));
     result->bytes = *nn_model_bytes(r->model);
     note_recompute(r);

@@ -133,6 +133,8 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
                 const train_result *result);
 
 /* The bytes of a plan by lifetime; and the record of a dry run, with a plan for each level of recomputation. */
+/* Adds to the sizes of a plan what layer metrics of the run take beside the network. */
+void train_plan_beside(nn_shape *shape, const train_config *config, const data_set *set);
 void train_plan_parts(int64_t part[NN_MEM_COUNT], const fathom_plan *plan);
 void train_json_plan(struct json *doc, const train_config *config, const data_set *set, const be_info *info,
                      const fathom_plan *plan, const fathom_plan *levels, int count);
