@@ -144,7 +144,7 @@ expect_exit 4 env FATHOM_DATA= "$FATHOM" sweep --recipe table1 --data karate,no-
 [ ! -e absent/sweep.json ] || fail "a sweep that could not start left its folder taken"
 
 # --- one run fails, the others continue; the exit code, the summary and failures.jsonl say so
-expect_exit 1 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms none,group --layers 2 --seeds 1 --epochs 20 --lambda .01,1e6 --lr 900 --device cpu --out failing --json
+expect_exit 1 "$FATHOM" sweep --recipe table1 --data karate --models gcn --norms none,group --layers 700 --seeds 1 --epochs 5 --lambda .001,1000 --device cpu --out failing --json
 python3 - <<'PY' || fail "the summary of a sweep with a failed run: $(cat out)"
 import json
 summary = json.load(open("out"))
