@@ -2,7 +2,6 @@
  * messages between two ranks are used: MPI's own sums are in an order of its choice, and its waits cannot be left when
  * a rank is lost. It links nothing of libfathom. */
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,8 +15,10 @@
 #define NAME "mpich"
 #endif
 
-#define YIELDS 200      /* looks for messages before a rank that waits sleeps between them */
-#define SLEEP_NS 20000  /* ranks that share a core leave it to those that compute */
+/* A rank that waits looks for messages all the time at first, then sleeps between looks: ranks that share a core leave
+ * it to those that compute. sched_yield is worse, it puts a rank behind every other process of a busy machine. */
+#define SPIN_SECONDS 50e-6
+#define SLEEP_NS 20000
 #define LEAVE_SECONDS 5 /* rank 0 prints the message: the launcher ends all ranks when the first one has ended */
 #define HEADER offsetof(comm_note, text)
 
@@ -98,23 +99,16 @@ static fathom_status mpi_post(void *state, int slot, const comm_message *m) {
 
 static fathom_status mpi_wait(void *state, int *done, int *count, double seconds) {
     mpi_state *s = state;
-    double until = 0;
-    for (int turn = 0;; turn++) {
+    const double began = clock_seconds();
+    for (;;) {
         CALL(MPI_Testsome, (s->slots, s->request, count, done, s->status));
         if (*count == MPI_UNDEFINED)
             *count = 0;
-        if (*count > 0)
+        double waited = clock_seconds() - began;
+        if (*count > 0 || waited >= seconds)
             return FATHOM_OK;
-        if (turn < YIELDS) {
-            sched_yield();
-            continue;
-        }
-        double now = clock_seconds();
-        if (turn == YIELDS)
-            until = now + seconds;
-        if (now >= until)
-            return FATHOM_OK;
-        nanosleep(&(struct timespec){0, SLEEP_NS}, NULL);
+        if (waited > SPIN_SECONDS)
+            nanosleep(&(struct timespec){0, SLEEP_NS}, NULL);
     }
 }
 
