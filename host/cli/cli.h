@@ -21,7 +21,7 @@
 #include "core/json.h"
 #include "core/quantity.h"
 #include "core/status.h"
-#include "options/options.h"
+#include "options/complete.h"
 #include "terminal/terminal.h"
 
 /* Every command, in the order of `fathom --help`: X(devices) declares `const struct command command_devices`. */
@@ -49,5 +49,8 @@
 #define X(name) extern const struct command command_##name;
 COMMANDS(X)
 #undef X
+
+/* complete_value.c: what `fathom --complete` offers for the value of an option. */
+opt_value_fn complete_value;
 
 #endif

@@ -98,14 +98,12 @@ static fathom_status run_one(const struct selftest_options *options, int only) {
     be_info info = *be_device_info(test.device);
     snprintf(test.selector, sizeof test.selector, "%s", info.selector);
     test.options = device_options(&options->common, false);
-    if (!options->common.json) {
+    if (options->common.json)
+        TRY_OUT(json_new_document(&doc));
+    else
         log_info("%s: %s, %s", info.selector, info.name, info.driver);
-        status = run_device(&all, &test, &info, only, NULL);
-        goto out;
-    }
-    TRY_OUT(json_new_document(&doc));
     status = run_device(&all, &test, &info, only, doc);
-    if (status != FATHOM_MEMORY)
+    if (doc && status != FATHOM_MEMORY)
         status = print_json(&doc, status);
 out:
     selftest_close(&test);

@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 #include "bench/tune.h"
 #include "cli/open_device.h"
+#include "core/cache_path.h"
 #include "core/mem.h"
 
 struct tune_options {
@@ -66,7 +67,9 @@ static fathom_status cmd_tune(const void *given) {
     be_list list = {0};
     struct json *doc = NULL;
     int rows[BENCH_DEVICES], count = 0;
+    char folder[CACHE_PATH_MAX];
     fathom_status status;
+    TRY(cache_path(folder, "fathom/tune")); /* where the choice goes: before minutes of measuring */
     TRY_OUT(be_list_devices(&list));
     TRY_OUT(find_rows(rows, &count, &list, &options->common));
     if (options->common.json) {

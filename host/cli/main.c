@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/complete.h"
+#include "cli/cli.h"
 #include "cli/stack.h"
 #include "core/json.h"
 #include "core/mem.h"
@@ -90,7 +90,7 @@ static fathom_status dispatch(int count, char *const *words) {
         return FATHOM_OK;
     }
     if (strcmp(words[0], "--complete") == 0) {
-        complete_words(count - 1, words + 1);
+        opt_complete(count - 1, words + 1, complete_value);
         return FATHOM_OK;
     }
     if (strcmp(words[0], "--man") == 0)

@@ -228,6 +228,8 @@ static const struct opt_row *likely_option(const struct command *command, const 
     const struct opt_row *input = opt_row_at(command, COMMON_COUNT), *row;
     if (is_choice(&devices, word) || strncmp(word, "opencl:", 7) == 0)
         return &common_rows[0];
+    if (word[0] == '\0' || word[0] == '-')
+        return NULL;
     for (size_t i = 0; !strpbrk(word, "./") && (row = opt_row_at(command, i)); i++)
         if (row->name && row->argument && strcmp(row->argument, "DATA") == 0)
             return row;

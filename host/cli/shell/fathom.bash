@@ -1,4 +1,4 @@
-# fathom.bash - bash completion of the fathom command; `fathom --complete` lists what may follow (host/cli/complete.c).
+# fathom.bash - bash completion of the fathom command; `fathom --complete` lists what may follow (host/options/complete.c).
 # Installed as share/bash-completion/completions/fathom; by hand: source it.
 _fathom() {
     local line=${COMP_LINE:0:COMP_POINT} current candidate kept

@@ -1,4 +1,4 @@
-# fathom.fish - fish completion of the fathom command; `fathom --complete` lists what may follow (host/cli/complete.c).
+# fathom.fish - fish completion of the fathom command; `fathom --complete` lists what may follow (host/options/complete.c).
 # Installed as share/fish/vendor_completions.d/fathom.fish.
 function __fathom_complete
     set -l words (commandline -opc)

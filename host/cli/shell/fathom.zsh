@@ -1,5 +1,5 @@
 #compdef fathom
-# fathom.zsh - zsh completion of the fathom command; `fathom --complete` lists what may follow (host/cli/complete.c).
+# fathom.zsh - zsh completion of the fathom command; `fathom --complete` lists what may follow (host/options/complete.c).
 # Installed as share/zsh/site-functions/_fathom.
 _fathom() {
     local line paths=
