@@ -301,6 +301,7 @@ typedef struct group_sums_combine_args {
 } group_sums_combine_args;
 
 typedef struct group_rows_args {
+    u32 p; /* index of the first partial sum */
     mat_args gh, gz, part, go, h, s, mean, var, gamma, u, db, q;
     act_output y;
     u32 has_gu, n, d, over, groups, chunk, tile_rows, block_rows;
@@ -355,7 +356,7 @@ typedef struct gat_backward_scores_args {
 
 typedef struct softmax_xent_args {
     mat_args gz, z;
-    u32 labels, sets; /* index of the first element */
+    u32 parts, labels, sets; /* index of the first element */
     u32 has_gz, n, classes, set, lane_bits, block_rows;
     float inverse;
 } softmax_xent_args;

@@ -5,12 +5,12 @@
  */
 #include "common.h"
 
-/* Computes: gz_v = (softmax(z_v) - onehot(label_v)) inverse for nodes of the set, 0 for the others; parts_b = sum of
- * -log softmax(z_v)[label_v] over the nodes of the set in block b, which sum_combine adds; inverse = 1 / number of
- * nodes in the set. Shapes: z and gz n x C, labels and sets n, parts a float4 per work-group; gz may be z. Launch: one
- * work-group per block_rows rows. Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of each slot's
- * row, -1 outside the set. Order: every lanes-th class ascending, then the lanes; rows of a slot ascending, then the
- * slots. */
+/* Computes: gz_v = (softmax(z_v) - onehot(label_v)) inverse for nodes of the set, 0 for the others; parts_b = inverse
+ * times the sum of -log softmax(z_v)[label_v] over the nodes of the set in block b, which sum_combine adds; inverse = 1
+ * / number of nodes in the set. Shapes: z and gz n x C, labels and sets n, parts a float4 per work-group; gz may be z.
+ * Launch: one work-group per block_rows rows. Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of
+ * each slot's row, -1 outside the set. Order: every lanes-th class ascending, then the lanes; rows of a slot ascending,
+ * then the slots. */
 __kernel void softmax_xent(__global float4 *parts, __global float *gz, __global const float *z,
                            __global const int *labels, __global const int *sets, __local float *maxima,
                            __local int *label_of, softmax_xent_args a) {
@@ -59,7 +59,7 @@ __kernel void softmax_xent(__global float4 *parts, __global float *gz, __global 
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (me == 0)
-        parts[get_group_id(0)] = (float4)(lanes_sum(terms, SLOTS), 0.0f, 0.0f, 0.0f);
+        parts[a.parts / VEC + get_group_id(0)] = (float4)(a.inverse * lanes_sum(terms, SLOTS), 0.0f, 0.0f, 0.0f);
 }
 
 /* Whether entry x of column c is a better prediction than `best` of column `at`: the largest, the first of equal ones;

@@ -255,7 +255,7 @@ __kernel void group_backward_rows(__global float *gh, __global float *gz, __glob
     t.z = t.s + a.tile_rows * a.chunk;
     t.dot_s = t.z + a.tile_rows * a.chunk;
     t.work = (__local float4 *)(t.dot_s + a.tile_rows);
-    p += WS_GROUP_ROWS(b, a.groups, PADDED(a.d, VEC));
+    p += a.p + WS_GROUP_ROWS(b, a.groups, PADDED(a.d, VEC));
     for (t.first = begin; t.first < end; t.first += a.tile_rows) {
         t.rows = min(a.tile_rows, end - t.first);
         for (t.g0 = 0; t.g0 < a.groups; t.g0 += a.chunk) {

@@ -3,6 +3,7 @@
  *   TEST_DEVICE   another device than opencl:0
  *   TEST_LARGEST  skips cases with more elements (for simulators)
  * labels: opencl */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,64 @@ static void long_columns_are_summed_exactly(void) {
         TEST_ASSERT_FLOAT_WITHIN(1e-5f * 9.0f * (float)rows, (float)product[i], got[3 * D + i]);
 }
 
+static int64_t launches(void) { return be_count(dev).launches; }
+
+/* Sums for gradients wait for a launch that adds several of them: whatever reads or writes a result comes after it.
+ * Entries are small integers, whose sums are exact. */
+static void held_sums_are_added_before_they_are_read(void) {
+    enum { N = 20000, D = 8, SIZE = D * D };
+    float *x = calloc((size_t)N * D, sizeof *x), got[3 * SIZE] = {0}, product[SIZE] = {0};
+    const float zeros[SIZE] = {0};
+    be_buf *in = NULL, *out = NULL;
+    TEST_ASSERT_NOT_NULL(x);
+    for (int i = 0; i < N * D; i++)
+        x[i] = (float)(i * 7 % 11 % 5 - 2);
+    for (int i = 0; i < N * SIZE; i++)
+        product[i % SIZE] += x[i / SIZE * D + i % SIZE / D] * x[i / SIZE * D + i % D];
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(dev, &in, be_floats(N * D), "long columns"));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_alloc(dev, &out, be_floats(3 * SIZE), "their products"));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_upload(dev, in, 0, x, be_floats(N * D)));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_upload(dev, out, 0, got, be_floats(3 * SIZE)));
+    be_mat m = be_view(in, 0, N, D), first = be_view(out, 0, D, D), second = be_view(out, SIZE, D, D);
+    be_gemm_args add = {.c = first, .a = m, .b = m, .ta = true, .alpha = 1.0f, .beta = 1.0f};
+    be_gemm_args add_second = add, read = {.c = be_view(out, 2 * SIZE, D, D), .a = first, .b = second, .alpha = 1e-4f};
+    add_second.c = second;
+    int64_t before = launches();
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &add));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &add_second));
+    TEST_ASSERT_EQUAL_INT64(before + 2, launches());
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &read)); /* of both sums, in one launch before */
+    TEST_ASSERT_EQUAL_INT64(before + 4, launches());
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_download(dev, got, out, 0, be_floats(3 * SIZE)));
+    for (int i = 0; i < SIZE; i++) {
+        double sum = 0.0;
+        for (int k = 0; k < D; k++)
+            sum += 1e-4 * (double)product[i / D * D + k] * (double)product[k * D + i % D];
+        TEST_ASSERT_EQUAL_FLOAT(product[i], got[i]);
+        TEST_ASSERT_EQUAL_FLOAT(product[i], got[SIZE + i]);
+        TEST_ASSERT_FLOAT_WITHIN(1e-5f * (float)fabs(sum) + 1e-2f, (float)sum, got[2 * SIZE + i]);
+    }
+    for (int i = 0; i < 2; i++)
+        TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &add)); /* the second after the first has been added */
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &add_second));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_fill(dev, &(be_fill_args){.y = second}));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_download(dev, got, out, 0, be_floats(2 * SIZE)));
+    for (int i = 0; i < SIZE; i++) {
+        TEST_ASSERT_EQUAL_FLOAT(3.0f * product[i], got[i]);
+        TEST_ASSERT_EQUAL_FLOAT(0.0f, got[SIZE + i]);
+    }
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &add));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_upload(dev, out, 0, zeros, be_floats(SIZE)));
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_download(dev, got, out, 0, be_floats(SIZE)));
+    for (int i = 0; i < SIZE; i++)
+        TEST_ASSERT_EQUAL_FLOAT(0.0f, got[i]);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_gemm(dev, &add));
+    be_free(dev, out); /* its sum is not added to other memory */
+    be_free(dev, in);
+    TEST_ASSERT_EQUAL_INT(FATHOM_OK, be_sync(dev));
+    free(x);
+}
+
 /* Kernels are built on first use: opening builds the file of the product check, `fill` one more. */
 static void kernels_are_built_when_needed(void) {
     be_device *fresh = NULL;
@@ -227,6 +286,7 @@ int main(void) {
     RUN_TEST(every_case_passes);
     if (!largest) { /* on a simulator costs are not tested */
         RUN_TEST(long_columns_are_summed_exactly);
+        RUN_TEST(held_sums_are_added_before_they_are_read);
         RUN_TEST(the_same_call_gives_the_same_bits);
         RUN_TEST(a_steady_operation_only_launches);
         RUN_TEST(kernels_are_built_when_needed);

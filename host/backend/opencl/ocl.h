@@ -38,7 +38,16 @@ typedef struct ocl_timer { /* a profiling event to be read, and its operation */
 } ocl_timer;
 
 #define OCL_TIMERS 1024
-#define OCL_SUMS 1024
+#define OCL_SUM_TABLE 1024
+
+/* Sums of blocks that one launch adds to results in at most two buffers. */
+#define OCL_MAX_SUMS 64
+typedef struct ocl_sums {
+    block_sum sum[OCL_MAX_SUMS];
+    int count;
+    cl_mem out[2];
+    int64_t vecs; /* of the largest result */
+} ocl_sums;
 
 /* What launches choose by the kind of a device. The kernels are the same for all. */
 typedef struct ocl_traits {
@@ -78,8 +87,12 @@ typedef struct ocl_device {
     cl_mem dummy_buf; /* argument for an absent view; never read */
 
     cl_mem sum_table; /* copy of sums[0 .. sum_count - 1], which sum_combine reads */
-    block_sum sums[OCL_SUMS];
+    block_sum sums[OCL_SUM_TABLE];
     int sum_count;
+    ocl_sums held; /* to be added, with the blocks in held_blocks, of which held_floats are in use */
+    cl_mem held_blocks;
+    int64_t held_floats;
+    bool shared; /* the caller's context and queue */
 
     bool blas_used; /* CLBlast caches programs of this context */
     enum { OCL_BLAS_UNTRIED, OCL_BLAS_GOOD, OCL_BLAS_UNUSABLE } blas;
@@ -241,25 +254,46 @@ int64_t ocl_row_items(const ocl_device *dev, ocl_kernel kernel, rows_args rows, 
 #define OCL_ROWS_LOCAL(values) ocl_local((size_t)((values)*ROW_ITEMS) * sizeof(cl_float4))
 #define OCL_COMBINE_LOCAL(values) ocl_local((size_t)((values)*COMBINE_VECS * COMBINE_RUNS) * sizeof(cl_float4))
 
-/* A result, or none, and where its rows begin in the first block of scratch; rows are padded to VEC. */
-typedef struct ocl_sum {
-    be_mat out;
-    int64_t at;
-} ocl_sum;
-/* out = alpha sum_b scratch[at + b stride] + beta out, blocks ascending, for one result or two. */
-#define OCL_MAX_RESULTS 2
-fathom_status ocl_combine(ocl_device *dev, const ocl_sum *sums, int count, int64_t stride, int64_t blocks, float alpha,
-                          float beta);
-#define OCL_COMBINE(dev, stride, blocks, alpha, beta, ...)                                                       \
-    ocl_combine((dev), (const ocl_sum[]){__VA_ARGS__}, sizeof((const ocl_sum[]){__VA_ARGS__}) / sizeof(ocl_sum), \
-                (stride), (blocks), (alpha), (beta))
-
 typedef struct ocl_stats {
     be_mat mean, var, rmean, rvar; /* G x d; the last two may be absent */
     float momentum;
 } ocl_stats;
 /* Statistics of n rows from those of blocks in scratch (stats_combine). */
 fathom_status ocl_combine_stats(ocl_device *dev, const ocl_stats *s, int64_t n, ocl_blocks blocks);
+
+/* ---- adding blocks (ocl_sums.c) ---- */
+
+/* Where an operation leaves its blocks: the buffer and the first float in it. */
+typedef struct ocl_place {
+    cl_mem mem;
+    int64_t off;
+    bool held; /* added later */
+} ocl_place;
+
+/* Memory for blocks; can_wait: nothing else reads the results until they are added, with alpha 1 and beta 0 or 1. */
+fathom_status ocl_place_blocks(ocl_device *dev, int64_t floats, bool can_wait, ocl_place *to);
+
+/* A result, or none, and where its rows begin in the first block; rows are padded to VEC. */
+typedef struct ocl_sum {
+    be_mat out;
+    int64_t at;
+} ocl_sum;
+#define OCL_MAX_RESULTS 2
+/* out = alpha sum_b p[at + b stride] + beta out, blocks ascending, for up to OCL_MAX_RESULTS results; now, or held. */
+fathom_status ocl_combine(ocl_device *dev, ocl_place from, const ocl_sum *sums, int count, int64_t stride,
+                          int64_t blocks, float alpha, float beta);
+#define OCL_COMBINE(dev, from, stride, blocks, alpha, beta, ...) \
+    ocl_combine((dev), (from), (const ocl_sum[]){__VA_ARGS__},   \
+                sizeof((const ocl_sum[]){__VA_ARGS__}) / sizeof(ocl_sum), (stride), (blocks), (alpha), (beta))
+
+/* Adds all held sums. ocl_settle: if a matrix has such a result; ocl_settle_before: if the operation does not look for
+ * itself. ocl_drop_held: forgets those of a buffer. */
+fathom_status ocl_add_held(ocl_device *dev);
+void ocl_drop_held(ocl_device *dev, cl_mem released);
+fathom_status ocl_settle(ocl_device *dev, const be_mat *mats, int count);
+fathom_status ocl_settle_before(ocl_device *dev, be_op op);
+#define OCL_SETTLE(dev, ...) \
+    ocl_settle((dev), (const be_mat[]){__VA_ARGS__}, sizeof((const be_mat[]){__VA_ARGS__}) / sizeof(be_mat))
 
 /* ---- operations ---- */
 

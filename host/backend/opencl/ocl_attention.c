@@ -87,5 +87,6 @@ fathom_status ocl_gat_backward_scores(ocl_device *dev, const be_gat_backward_sco
                 ARGS(gat_backward_scores_args, .gz = ocl_mat(a->gz), .z = ocl_mat(a->z), .a_src = ocl_mat(a->a_src),
                      .a_dst = ocl_mat(a->a_dst), .gs = ocl_mat(a->gs), .gt = ocl_mat(a->gt), .n = (u32)n, .d = (u32)d,
                      .vec_bits = vec_bits, .block_rows = (u32)blocks.rows)));
-    return OCL_COMBINE(dev, width, blocks.count, 1.0f, 1.0f, {a->ga_src, 0}, {a->ga_dst, width / 2});
+    return OCL_COMBINE(dev, (ocl_place){.mem = dev->scratch}, width, blocks.count, 1.0f, 1.0f, {a->ga_src, 0},
+                       {a->ga_dst, width / 2});
 }

@@ -1,6 +1,4 @@
-/* ocl_blocks.c - splits a sum over rows into blocks, and adds the blocks. */
-#include <string.h>
-
+/* ocl_blocks.c - splits sums and statistics over rows into blocks, and merges those of statistics. */
 #include "backend/opencl/ocl.h"
 
 #define MAX_ROW_BLOCKS 512 /* ocl_split_rows: added in COMBINE_RUNS runs */
@@ -26,63 +24,6 @@ rows_args ocl_rows(be_mat x, ocl_blocks blocks) {
 
 int64_t ocl_row_items(const ocl_device *dev, ocl_kernel kernel, rows_args rows, ocl_blocks blocks) {
     return blocks.count * CEIL_DIV(ocl_vecs(rows.d), rows.across) * (int64_t)dev->group_size[kernel];
-}
-
-/* Index of a list of sums in the table on the device, where lists stay: a steady epoch finds all of its own. A full
- * table is begun anew when the device no longer reads it. */
-static fathom_status find_sums(ocl_device *dev, const block_sum *list, int count, u32 *first) {
-    size_t bytes = (size_t)count * sizeof *list;
-    for (int i = 0; i + count <= dev->sum_count; i++)
-        if (memcmp(&dev->sums[i], list, bytes) == 0) {
-            *first = (u32)i;
-            return FATHOM_OK;
-        }
-    if (dev->sum_count + count > OCL_SUMS) {
-        TRY(ocl_sync(dev));
-        dev->sum_count = 0;
-    }
-    *first = (u32)dev->sum_count;
-    memcpy(&dev->sums[*first], list, bytes);
-    dev->pending = true;
-    CL_TRY(dev, "clEnqueueWriteBuffer", "table of sums",
-           clEnqueueWriteBuffer(dev->queue, dev->sum_table, CL_FALSE, *first * sizeof *list, bytes, &dev->sums[*first],
-                                0, NULL, NULL));
-    dev->sum_count += count; /* only what the device has is found */
-    return FATHOM_OK;
-}
-
-fathom_status ocl_combine(ocl_device *dev, const ocl_sum *sums, int count, int64_t stride, int64_t blocks, float alpha,
-                          float beta) {
-    block_sum list[OCL_MAX_RESULTS];
-    const be_buf *out = NULL, *out2 = NULL;
-    sum_combine_args args = {.alpha = alpha, .beta = beta};
-    int64_t most = 0;
-    int used = 0;
-    for (int i = 0; i < count; i++) {
-        be_mat m = sums[i].out;
-        if (!m.buf)
-            continue;
-        int64_t vecs = m.rows * ocl_vecs(m.cols);
-        most = vecs > most ? vecs : most;
-        out = out ? out : m.buf;
-        out2 = m.buf != out ? m.buf : out2;
-        list[used++] = (block_sum){.off = (u32)m.off,
-                                   .ld = (u32)m.ld,
-                                   .rows = (u32)m.rows,
-                                   .cols = (u32)m.cols,
-                                   .at = (u32)sums[i].at,
-                                   .stride = (u32)stride,
-                                   .blocks = (u32)blocks,
-                                   .second = m.buf != out,
-                                   .add = beta != 0.0f};
-    }
-    if (used == 0)
-        return FATHOM_OK;
-    TRY(ocl_require(dev, K_sum_combine));
-    TRY(find_sums(dev, list, used, &args.first_sum));
-    return OCL_RUN_2D(dev, K_sum_combine, ocl_group_items(dev, K_sum_combine, CEIL_DIV(most, COMBINE_VECS)), used,
-                      ocl_buf(out), ocl_buf(out2), SCRATCH_BUF(dev), ocl_mem(dev->sum_table), OCL_COMBINE_LOCAL(1),
-                      (ocl_arg){sizeof args, OCL_STRUCT, {.structure = &args}});
 }
 
 fathom_status ocl_combine_stats(ocl_device *dev, const ocl_stats *s, int64_t n, ocl_blocks blocks) {

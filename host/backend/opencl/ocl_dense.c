@@ -72,17 +72,17 @@ static fathom_status gemm_inner(ocl_device *dev, const be_gemm_args *a, gemm_sha
                         .n = (u32)s.n, .k = (u32)s.k, .alpha = a->alpha, .beta = a->beta));
 }
 
-/* c = alpha op(a) op(b) + beta c; with several blocks of the inner dimension their products into scratch. */
-static fathom_status gemm_tiles(ocl_device *dev, const be_gemm_args *a, gemm_shape s) {
+/* c = alpha op(a) op(b) + beta c; with several blocks of the inner dimension their products are left at `place`. */
+static fathom_status gemm_tiles(ocl_device *dev, const be_gemm_args *a, gemm_shape s, const ocl_place *place) {
     int64_t blocks = CEIL_DIV(s.k, s.k_block), n_pad = PADDED(s.n, VEC);
     bool split = blocks > 1;
     int64_t floats = GEMM_PANEL(s.depth, VEC * s.down) + GEMM_PANEL(s.depth, VEC * s.across);
     if (s.parts > 1)
         floats += 16 * s.down * s.across;
     return OCL_RUN(dev, K_gemm_tiles, tiles_of(s) * blocks * (int64_t)dev->group_size[K_gemm_tiles],
-                   split ? SCRATCH_BUF(dev) : BUF(a->c), BUF(a->a), BUF(a->b),
+                   split ? ocl_mem(place->mem) : BUF(a->c), BUF(a->a), BUF(a->b),
                    ocl_local((size_t)floats * sizeof(cl_float)),
-                   ARGS(gemm_tiles_args, .c = split ? (mat_args){0, (u32)n_pad, true} : ocl_mat(a->c),
+                   ARGS(gemm_tiles_args, .c = split ? (mat_args){(u32)place->off, (u32)n_pad, true} : ocl_mat(a->c),
                         .a = {ocl_mat(a->a), (u32)s.m, !a->ta}, .b = {ocl_mat(a->b), (u32)s.n, a->tb},
                         .cols = (u32)(split ? n_pad : s.n), .k = (u32)s.k, .k_block = (u32)s.k_block,
                         .across = (u32)s.across, .down = (u32)s.down, .parts = (u32)s.parts, .depth = (u32)s.depth,
@@ -97,11 +97,13 @@ fathom_status ocl_gemm_own(ocl_device *dev, const be_gemm_args *a) {
     if (a->ta && !a->tb && quads <= INNER_MAX_TILES && s.k <= INNER_MAX_K && quads * s.k <= INNER_MAX_LOADS)
         return gemm_inner(dev, a, s);
     if (blocks == 1)
-        return gemm_tiles(dev, a, s);
+        return gemm_tiles(dev, a, s, NULL);
+    ocl_place place;
+    bool gradient = a->alpha == 1.0f && a->beta == 1.0f;
     int64_t width = WS_ROWS(1, s.m, PADDED(s.n, VEC));
-    TRY(ocl_scratch(dev, be_floats(blocks * width)));
-    TRY(gemm_tiles(dev, a, s));
-    return OCL_COMBINE(dev, width, blocks, a->alpha, a->beta, {a->c, 0});
+    TRY(ocl_place_blocks(dev, blocks * width, gradient, &place));
+    TRY(gemm_tiles(dev, a, s, &place));
+    return OCL_COMBINE(dev, place, width, blocks, a->alpha, a->beta, {a->c, 0});
 }
 
 /* c = alpha op(a) op(b) + beta c. *code is the status of CLBlast, as opposed to a failure to grow scratch. A product is
@@ -146,6 +148,7 @@ static int64_t own_gemm_max_side(const ocl_device *dev) {
 /* c = alpha op(a) op(b) + beta c. */
 fathom_status ocl_gemm(ocl_device *dev, const be_gemm_args *a) {
     int64_t own = own_gemm_max_side(dev);
+    TRY(OCL_SETTLE(dev, a->c, a->a, a->b));
     if (a->c.rows <= own || a->c.cols <= own || inner_of(a) <= own)
         return ocl_gemm_own(dev, a);
     if (dev->blas == OCL_BLAS_UNTRIED)

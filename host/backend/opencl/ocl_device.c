@@ -60,6 +60,7 @@ fathom_status ocl_open(void **state, const be_info *info, const be_options *opti
     dev->tuning = options->tuning;
     dev->compiling = options->compiling;
     dev->trust = options->trust;
+    dev->shared = options->shared != NULL;
     TRY_OUT(options->shared ? ocl_adopt(dev, options->shared) : make_queue(dev, info, options->profile));
     TRY_OUT(prepare_launches(dev));
     TRY_OUT(choose_traits(dev));
@@ -93,6 +94,8 @@ void ocl_close(void *state) {
         clReleaseMemObject(dev->scratch);
     if (dev->dummy_buf)
         clReleaseMemObject(dev->dummy_buf);
+    if (dev->held_blocks)
+        clReleaseMemObject(dev->held_blocks);
     if (dev->sum_table)
         clReleaseMemObject(dev->sum_table);
     if (dev->queue)
@@ -148,6 +151,7 @@ fathom_status ocl_report_deferred(ocl_device *dev) {
 void ocl_release(void *state, void *handle) {
     ocl_device *dev = state;
     cl_int code = clFinish(dev->queue);
+    ocl_drop_held(dev, (cl_mem)handle);
     if (dev->pending && dev->deferred_error == CL_SUCCESS)
         dev->deferred_error = code;
     dev->pending = false;
@@ -157,6 +161,7 @@ void ocl_release(void *state, void *handle) {
 fathom_status ocl_sync(void *state) {
     ocl_device *dev = state;
     TRY(ocl_report_deferred(dev));
+    TRY(ocl_add_held(dev));
     CL_TRY(dev, "clFinish", "queue", clFinish(dev->queue));
     dev->pending = false;
     return ocl_collect_events(dev);

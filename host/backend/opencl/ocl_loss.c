@@ -16,15 +16,16 @@ fathom_status ocl_softmax_xent(ocl_device *dev, const be_softmax_xent_args *a) {
     float inverse = a->count > 0 ? (float)(1.0 / (double)a->count) : 0.0f;
     u32 lane_bits = ocl_bits(a->z.cols, LANE_BITS);
     ocl_blocks blocks = split(a->z.rows, lane_bits);
-    TRY(ocl_scratch(dev, be_floats(blocks.count * VEC)));
+    ocl_place place;
+    TRY(ocl_place_blocks(dev, blocks.count * VEC, true, &place));
     TRY(ocl_require(dev, K_softmax_xent));
-    TRY(OCL_RUN(dev, K_softmax_xent, ocl_group_items(dev, K_softmax_xent, blocks.count), SCRATCH_BUF(dev), BUF(a->gz),
+    TRY(OCL_RUN(dev, K_softmax_xent, ocl_group_items(dev, K_softmax_xent, blocks.count), ocl_mem(place.mem), BUF(a->gz),
                 BUF(a->z), BUF(a->labels), BUF(a->sets), ocl_local(be_floats(3 * SLOTS)), ocl_local(be_floats(SLOTS)),
-                ARGS(softmax_xent_args, .gz = ocl_mat(a->gz), .z = ocl_mat(a->z), .labels = (u32)a->labels.off,
-                     .sets = (u32)a->sets.off, .has_gz = a->gz.buf != NULL, .n = (u32)a->z.rows,
-                     .classes = (u32)a->z.cols, .set = (u32)a->set, .lane_bits = lane_bits,
+                ARGS(softmax_xent_args, .parts = (u32)place.off, .gz = ocl_mat(a->gz), .z = ocl_mat(a->z),
+                     .labels = (u32)a->labels.off, .sets = (u32)a->sets.off, .has_gz = a->gz.buf != NULL,
+                     .n = (u32)a->z.rows, .classes = (u32)a->z.cols, .set = (u32)a->set, .lane_bits = lane_bits,
                      .block_rows = (u32)blocks.rows, .inverse = inverse)));
-    return OCL_COMBINE(dev, VEC, blocks.count, inverse, 0.0f, {a->loss, 0});
+    return OCL_COMBINE(dev, place, VEC, blocks.count, 1.0f, 0.0f, {a->loss, 0});
 }
 
 /* pred_v = argmax_c z_vc; correct_k = |{v in set k: pred_v = label_v}|. */

@@ -41,7 +41,8 @@ fathom_status ocl_norm_sums(ocl_device *dev, const be_norm_sums_args *a) {
                 ARGS(sum_blocks_args, .go = ocl_mat(a->go), .x = ocl_mat(a->x), .mean = ocl_mat(a->mean), .has_x = true,
                      .rows = rows)));
     int64_t width = PADDED(a->x.cols, VEC);
-    return OCL_COMBINE(dev, WS_ROWS(1, 2, width), blocks.count, 1.0f, 0.0f, {a->db, 0}, {a->q, width});
+    return OCL_COMBINE(dev, (ocl_place){.mem = dev->scratch}, WS_ROWS(1, 2, width), blocks.count, 1.0f, 0.0f,
+                       {a->db, 0}, {a->q, width});
 }
 
 /* gx = gamma r (go - db/n - (x - mean) r^2 q/n); ggamma += r q, gbeta += db. */

@@ -57,6 +57,7 @@ static act_output act_output_of(be_mat y, float scale) {
 fathom_status ocl_group_backward_sums(ocl_device *dev, const be_group_backward_sums_args *a) {
     int64_t n = a->h.rows, d = a->h.cols, groups = a->s.cols;
     tiling t = sums_tiling(n, d, groups);
+    TRY(OCL_SETTLE(dev, a->db, a->q, a->ggamma, a->gbeta, a->go, a->y, a->h, a->s, a->mean, a->var));
     TRY(ocl_require(dev, K_group_sums));
     TRY(ocl_require(dev, K_group_sums_combine));
     TRY(ocl_scratch(dev, be_floats(WS_GROUP_SUMS(t.blocks.count, groups, PADDED(d, VEC)))));
@@ -83,20 +84,23 @@ fathom_status ocl_group_backward_rows(ocl_device *dev, const be_group_backward_r
     int64_t sums = WS_GROUP_ROWS(t.blocks.count, groups, d_pad);
     bool apart = t.chunk < groups && a->gh.buf == a->go.buf && a->gh.off == a->go.off;
     TRY(ocl_require(dev, K_group_backward_rows));
-    TRY(ocl_scratch(dev, be_floats(sums + (apart ? n * d_pad : 0))));
+    ocl_place place;
+    TRY(OCL_SETTLE(dev, a->gh, a->gz, a->gu, a->gc, a->go, a->y, a->h, a->s, a->mean, a->var, a->gamma, a->u, a->db,
+                   a->q));
+    TRY(ocl_place_blocks(dev, sums + (apart ? n * d_pad : 0), !apart, &place));
     mat_args part = apart ? (mat_args){.off = (u32)sums, .ld = (u32)d_pad, .aligned = 1} : ocl_mat(a->gh);
     TRY(OCL_RUN(dev, K_group_backward_rows, ocl_group_items(dev, K_group_backward_rows, t.blocks.count), BUF(a->gh),
-                BUF(a->gz), SCRATCH_BUF(dev), apart ? SCRATCH_BUF(dev) : BUF(a->gh), BUF(a->go), BUF(a->y), BUF(a->h),
+                BUF(a->gz), ocl_mem(place.mem), apart ? SCRATCH_BUF(dev) : BUF(a->gh), BUF(a->go), BUF(a->y), BUF(a->h),
                 BUF(a->s), BUF(a->mean), BUF(a->var), BUF(a->gamma), BUF(a->u), BUF(a->db), BUF(a->q),
                 ocl_local(t.local_bytes),
-                ARGS(group_rows_args, .gh = ocl_mat(a->gh), .gz = ocl_mat(a->gz), .part = part, .go = ocl_mat(a->go),
-                     .h = ocl_mat(a->h), .s = ocl_mat(a->s), .mean = ocl_mat(a->mean), .var = ocl_mat(a->var),
-                     .gamma = ocl_mat(a->gamma), .u = ocl_mat(a->u), .db = ocl_mat(a->db), .q = ocl_mat(a->q),
-                     .y = act_output_of(a->y, a->scale), .has_gu = a->gu.buf != NULL, .n = (u32)n, .d = (u32)d,
-                     .over = (u32)be_over(a->over, a->h), .groups = (u32)groups, .chunk = (u32)t.chunk,
+                ARGS(group_rows_args, .p = (u32)place.off, .gh = ocl_mat(a->gh), .gz = ocl_mat(a->gz), .part = part,
+                     .go = ocl_mat(a->go), .h = ocl_mat(a->h), .s = ocl_mat(a->s), .mean = ocl_mat(a->mean),
+                     .var = ocl_mat(a->var), .gamma = ocl_mat(a->gamma), .u = ocl_mat(a->u), .db = ocl_mat(a->db),
+                     .q = ocl_mat(a->q), .y = act_output_of(a->y, a->scale), .has_gu = a->gu.buf != NULL, .n = (u32)n,
+                     .d = (u32)d, .over = (u32)be_over(a->over, a->h), .groups = (u32)groups, .chunk = (u32)t.chunk,
                      .tile_rows = (u32)t.tile_rows, .block_rows = (u32)t.blocks.rows,
                      .coef_shift = d > GROUP_COLS / 2 ? 3 : 2, .eps = a->eps, .lambda = a->lambda)));
     /* gu += sum_b p[b], gc += sum_b p[b] */
-    return OCL_COMBINE(dev, WS_GROUP_ROWS(1, groups, d_pad), t.blocks.count, 1.0f, 1.0f, {a->gu, 0},
+    return OCL_COMBINE(dev, place, WS_GROUP_ROWS(1, groups, d_pad), t.blocks.count, 1.0f, 1.0f, {a->gu, 0},
                        {a->gc, groups * d_pad});
 }

@@ -18,6 +18,7 @@ static void join_rows(be_mat *a, be_mat *b, be_mat *c) {
 /* y = value. */
 fathom_status ocl_fill(ocl_device *dev, const be_fill_args *a) {
     be_mat y = a->y, none = {0};
+    TRY(OCL_SETTLE(dev, y));
     join_rows(&y, &none, &none);
     return OCL_RUN(dev, K_fill, ocl_items(y), BUF(y),
                    ARGS(fill_args, .y = ocl_mat(y), .rows = (u32)y.rows, .cols = (u32)y.cols, .value = a->value));
@@ -83,5 +84,5 @@ fathom_status ocl_col_sum(ocl_device *dev, const be_col_sum_args *a) {
     TRY(OCL_RUN(dev, K_sum_blocks, ocl_row_items(dev, K_sum_blocks, rows, blocks), SCRATCH_BUF(dev), BUF(a->x),
                 ocl_mem(NULL), ocl_mem(NULL), OCL_ROWS_LOCAL(1),
                 ARGS(sum_blocks_args, .go = ocl_mat(a->x), .rows = rows)));
-    return OCL_COMBINE(dev, width, blocks.count, 1.0f, 1.0f, {a->s, 0});
+    return OCL_COMBINE(dev, (ocl_place){.mem = dev->scratch}, width, blocks.count, 1.0f, 1.0f, {a->s, 0});
 }

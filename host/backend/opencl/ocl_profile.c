@@ -6,6 +6,7 @@
 #include "core/clock.h"
 
 fathom_status ocl_begin_op(ocl_device *dev, be_op op) {
+    TRY(ocl_settle_before(dev, op));
     dev->op = op;
     if (!dev->profile)
         return FATHOM_OK;

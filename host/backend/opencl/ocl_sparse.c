@@ -45,6 +45,7 @@ static fathom_status sum_parts(ocl_device *dev, const be_csr *a, be_mat val, be_
 
 /* y = alpha A x + beta z. */
 fathom_status ocl_spmm(ocl_device *dev, const be_spmm_args *a) {
+    TRY(OCL_SETTLE(dev, a->y, a->val, a->x, a->z));
     TRY(sum_parts(dev, &a->a, a->val, a->x));
     return launch_spmm(dev, a, false);
 }
@@ -53,6 +54,7 @@ fathom_status ocl_spmm(ocl_device *dev, const be_spmm_args *a) {
 fathom_status ocl_aggregate(ocl_device *dev, const be_aggregate_args *a) {
     csr_args csr = args_of(&a->a, a->val, false);
     int64_t d = a->x.cols;
+    TRY(OCL_SETTLE(dev, a->y, a->p, a->val, a->x, a->w));
     TRY(sum_parts(dev, &a->a, a->val, a->x));
     TRY(ocl_require(dev, K_aggregate));
     return OCL_RUN(dev, K_aggregate, (int64_t)csr.count * (int64_t)dev->group_size[K_aggregate], BUF(a->y), BUF(a->p),

@@ -89,6 +89,7 @@ out:
 fathom_status ocl_upload(void *state, void *handle, size_t offset, const void *source, size_t bytes) {
     ocl_device *dev = state;
     cl_mem buffer = (cl_mem)handle;
+    TRY(ocl_add_held(dev));
     if (!dev->unified_memory && bytes >= STAGED_MIN_BYTES)
         open_staging(dev);
     if (dev->unified_memory)
@@ -124,6 +125,7 @@ static fathom_status read_twice(ocl_device *dev, char *target, cl_mem buffer, si
 fathom_status ocl_download(void *state, void *target, void *handle, size_t offset, size_t bytes) {
     ocl_device *dev = state;
     TRY(ocl_report_deferred(dev));
+    TRY(ocl_add_held(dev));
     TRY(read_twice(dev, target, (cl_mem)handle, offset, bytes));
     CL_TRY(dev, "clFinish", "download", clFinish(dev->queue));
     dev->pending = false;
