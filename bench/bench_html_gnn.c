@@ -63,7 +63,7 @@ static double speed_of(const struct entry *e, size_t workload) {
 
 /* "my laptop: cpu", with the stamp of a run that was disturbed. */
 static void add_label(text_buf *out, const struct entries *all, const struct entry *e) {
-    text_add(out, "<td>");
+    text_add(out, "<td class=\"name\">");
     chart_swatch(out, e->colour);
     if (all->machines) {
         text_add_escaped(out, e->record->name);
@@ -146,7 +146,7 @@ static void add_figures(text_buf *out, const struct bench_row *row, bool joules)
     const struct bench_figures *f = &row->figures;
     char text[32];
     page_cell_number(out, "n", bench_time_text(t->median), t->median);
-    text_format(text, sizeof text, "\xC2\xB1%.1f%%%s", 50 * bench_spread(t), f->disturbed[0] ? "*" : bench_mark(t));
+    text_format(text, sizeof text, "%.1f%%%s", 50 * bench_spread(t), f->disturbed[0] ? "*" : bench_mark(t));
     page_cell_number(out, "n k", text, bench_spread(t));
     text_format(text, sizeof text, f->speed_up > 0 ? "%.2fx" : "", f->speed_up);
     page_cell_number(out, "n k", text, f->speed_up);

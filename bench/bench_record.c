@@ -42,8 +42,10 @@ fathom_status bench_describe(struct bench_record *record, const char *what, doub
     if (gmtime_r(&now, &utc))
         strftime(record->when, sizeof record->when, "%Y-%m-%dT%H:%M:%SZ", &utc);
     if (uname(&system) == 0) {
-        snprintf(text, sizeof text, "%.60s %.60s %.60s", system.sysname, system.release, system.machine);
-        redact_line(clean, text); /* a kernel may be named after who built it */
+        /* The version without the name of who built the kernel. */
+        snprintf(text, sizeof text, "%.60s %.*s %.60s", system.sysname, (int)strspn(system.release, "0123456789."),
+                 system.release, system.machine);
+        redact_line(clean, text);
         snprintf(record->system, sizeof record->system, "%.199s", clean);
     }
     cpu_name(record->cpu, sizeof record->cpu);

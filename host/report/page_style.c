@@ -43,19 +43,20 @@ const char page_style[] =
     "table{font-size:.84rem}td .p,td .sd{font-size:.74rem}td .w,.k{display:none}caption{font-size:.95rem}td .sd,td .p "
     ".up,td .p "
     ".down{display:block}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:6px}}"
-    ".wrap{white-space:normal;overflow-wrap:anywhere}table.wide{width:100%}h3 small{font-weight:400}";
+    ".wrap{white-space:normal;overflow-wrap:anywhere}td.name{white-space:normal;min-width:8em}"
+    "table.wide{width:100%}table.wide td.hbar{width:24%;min-width:100px}h3 small{font-weight:400}";
 
 /* On paper nothing scrolls: tables wrap to the width of the page. */
 const char page_print_style[] =
-    "@media "
-    "print{@page{margin:14mm}body{font-size:11px}:root{--ink:#000;--soft:#444;--page:#fff;--panel:#f5f5f5;--rule:#bbb;-"
-    "-up:#0062a3;--down:#b84a00;"
-    "--up-tint:#e3f0fa;--down-tint:#fdeadd}main{max-width:none;padding:0}nav,details{display:none}"
-    "h1{font-size:1.6rem}h2{margin-top:1.4em}.scroll{overflow:visible}table{font-size:.86rem;max-width:100%}"
-    "th,td,thead th,tbody th{white-space:normal;padding:3px 6px 3px 4px}td.n,th.n{white-space:nowrap}"
-    "figure,tr,caption,.note{break-inside:avoid}thead{display:table-header-group}"
-    "h2,h3,caption,thead{break-after:avoid}"
-    ".charts{grid-template-columns:repeat(2,1fr);gap:10px 18px}*{print-color-adjust:exact}}";
+    "@media print{@page{margin:14mm}body{font-size:11px}:root{--ink:#000;--soft:#444;--page:#fff;--panel:#f5f5f5;"
+    "--rule:#bbb;--up:#0062a3;--down:#b84a00;--up-tint:#e3f0fa;--down-tint:#fdeadd}"
+    "main{max-width:none;padding:0}nav,details{display:none}h1{font-size:1.6rem}h2{margin-top:1.4em}"
+    ".scroll{overflow:visible}table{font-size:.86rem;max-width:100%}"
+    "th,td,thead th,tbody th{white-space:normal;padding:3px 6px 3px 4px}td.n,th.n{white-space:nowrap}td.name{min-width:12em}table.wide td.hbar{min-width:70px}"
+    "figure,caption,p,.note{break-inside:avoid}.charts{orphans:1;widows:1}thead{display:table-header-group}"
+    "h1,h2,h3,h2+p,h2+.note,caption,thead{break-after:avoid}"
+    ".charts,.pairs{display:block}.charts figure{display:inline-block;width:44%;margin:0 5% 8px 0}"
+    "svg.hbar{height:10px}*{print-color-adjust:exact}}";
 
 /* A click on a head sorts by that column, a second one in descending order; numbers are compared as numbers. */
 const char page_script[] =
