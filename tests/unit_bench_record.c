@@ -255,6 +255,28 @@ static void the_roof_is_the_fastest_copy_that_is_as_large(void) {
     TEST_ASSERT_EQUAL_DOUBLE(1, bench_roof_time(&device, 1e9, mib));    /* the arithmetic takes longer */
 }
 
+/* As on a busy machine: copies of 1, 8 and 64 MiB at 137, 1 and 3 GB/s in one pass, 140, 30 and 10 in the next. */
+static void a_roof_that_contradicts_itself_is_seen(void) {
+    struct bench_row row = {.bytes = 1 << 28, .time = {.median = 1}, .roof = 1};
+    struct bench_device first = {.gemm = 1e9, .copy = {137e9, 1e9, 3e9}},
+                        second = {.gemm = 1e9, .copy = {140e9, 30e9, 1e10}};
+    TEST_ASSERT_TRUE(bench_roof_rose(&second, &first));
+    first = second;
+    first.copy[1] *= 1.05; /* within a tenth */
+    TEST_ASSERT_FALSE(bench_roof_rose(&first, &second));
+    second.gemm *= 2;
+    TEST_ASSERT_TRUE(bench_roof_rose(&second, &first));
+    struct bench_device device = {.gemm = 1e9, .copy = {1e9, 1e9, 1e9}, .rows = &row, .count = 1};
+    TEST_ASSERT_FALSE(bench_roof_exceeded(&device));
+    row.roof = 27.19; /* "2719 %" */
+    TEST_ASSERT_TRUE(bench_roof_exceeded(&device));
+    row.bytes = 1 << 20; /* in a cache that the copy did not fit into */
+    TEST_ASSERT_FALSE(bench_roof_exceeded(&device));
+    row.flops = 5e9;
+    bench_roof_apply(&device);
+    TEST_ASSERT_EQUAL_DOUBLE(5, row.roof);
+}
+
 static void bars_are_relative_to_their_row_or_part(void) {
     make_record();
     struct bench_row *rows = made->devices[0].rows;
@@ -317,6 +339,7 @@ int main(void) {
     RUN_TEST(memory_that_runs_out_is_reported);
     RUN_TEST(the_page_is_self_contained);
     RUN_TEST(the_roof_is_the_fastest_copy_that_is_as_large);
+    RUN_TEST(a_roof_that_contradicts_itself_is_seen);
     RUN_TEST(bars_are_relative_to_their_row_or_part);
     RUN_TEST(every_row_of_the_page_has_the_cells_of_its_table);
     return support_end();

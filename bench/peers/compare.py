@@ -11,8 +11,14 @@ import tempfile
 from importlib.metadata import version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROWS = [("cora", "gcn", 2), ("cora", "gcn", 15), ("cora", "gcn", 30), ("cora", "gat", 15), ("cora", "sgc", 60),
-        ("citeseer", "gcn", 15), ("pubmed", "gcn", 15), ("coauthor-cs", "gcn", 15)]
+ALL, ATTENTION, LEAN = ("users", "strongest", "factored", "compiled"), ("users",), ("factored", "compiled")
+# data, model, layers, width, forms. Four layers of 256 columns with an n x G x d array need more than 24 GB.
+ROWS = [("cora", "gcn", 2, 16, ALL), ("cora", "gcn", 15, 16, ALL), ("cora", "gcn", 30, 16, ALL),
+        ("cora", "gat", 15, 16, ATTENTION), ("cora", "sgc", 60, 16, ALL), ("citeseer", "gcn", 15, 16, ALL),
+        ("pubmed", "gcn", 15, 16, ALL), ("coauthor-cs", "gcn", 15, 16, ALL),
+        ("rmat", "gcn", 2, 256, ALL), ("rmat", "gcn", 4, 256, LEAN)]
+# The size of ogbn-arxiv.
+RMAT = "data make rmat --nodes 169343 --edges 1166243 --features 128 --density 1 --classes 40".split()
 GAINS = {"cora": 3, "citeseer": 3, "coauthor-cs": 1}  # turns: numpy takes minutes for the last
 
 
@@ -42,8 +48,8 @@ def facts(options):
 class Worker:
     """One form of one network in a process of its own."""
 
-    def __init__(self, form, path, model, layers, threads):
-        words = [sys.executable, os.path.join(HERE, "worker.py"), form, path, model, str(layers), str(threads)]
+    def __init__(self, form, path, model, layers, threads, hidden):
+        words = [sys.executable, os.path.join(HERE, "worker.py"), form, path, model, str(layers), str(threads), str(hidden)]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.answer()  # it is ready
         self.epochs, self.ms, self.peak = 3, [], 0.0
@@ -68,9 +74,12 @@ class Worker:
 
 
 class Fathom:
-    def __init__(self, options, data, model, layers):
+    def __init__(self, options, data, model, layers, hidden):
         self.words = [options.fathom, "train", "--device", "cpu", "--threads", str(options.threads), "--data", data,
-                      "--model", model, "--norm", "group", "--layers", str(layers), "--quiet", "--json"]
+                      "--model", model, "--norm", "group", "--layers", str(layers), "--hidden", str(hidden),
+                      "--metrics", "none", "--quiet", "--json"]
+        if data.endswith(".npz"):
+            self.words += ["--split", "random:40,150"]
         self.epochs, self.ms, self.peak = 5, [], 0.0
 
     def turn(self, keep, seconds):
@@ -83,11 +92,11 @@ class Fathom:
             self.ms.append(median)  # a median of each turn: the turns are as long as PyTorch's
 
 
-def compare_row(options, folder, data, model, layers):
+def compare_row(options, folder, data, model, layers, hidden, forms):
     path = converted(options, folder, data)
-    sides = {"fathom": Fathom(options, data, model, layers)}
-    for form in ["users"] + (["strongest", "factored"] if model != "gat" else []):
-        sides[form] = Worker(form, path, model, layers, options.threads)
+    sides = {"fathom": Fathom(options, path if data == "rmat" else data, model, layers, hidden)}
+    for form in forms:
+        sides[form] = Worker(form, path, model, layers, options.threads, hidden)
     for turn in range(options.rounds + 1):  # the first is the warm-up
         for side in sides.values():
             side.turn(turn > 0, options.seconds)
@@ -100,9 +109,9 @@ def compare_row(options, folder, data, model, layers):
 
 def converted(options, folder, data):
     path = os.path.join(folder, data + ".npz")
+    made = RMAT if data == "rmat" else ["data", "convert", data]
     if not os.path.exists(path):
-        subprocess.run([options.fathom, "data", "convert", data, "-o", path, "--quiet"], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([options.fathom, *made, "-o", path, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     return path
 
 
@@ -136,21 +145,22 @@ def main():
           + ", ".join(f"{name} {number}" for name, number in about["versions"].items())
           + f"; {options.rounds} turns of {options.seconds:g} s\n")
     print(f"| epoch of ({options.threads} threads) | fathom | PyG, as users write it | ratio | strongest PyTorch | ratio "
-          "| norm factored by hand | ratio |\n|---|---|---|---|---|---|---|---|", flush=True)
+          "| norm factored by hand | ratio | compiled | ratio |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for data, model, layers in ROWS:
+        for data, model, layers, hidden, forms in ROWS:
             if options.only not in f"{data} {model} {layers}":
                 continue
             try:
-                r = compare_row(options, folder, data, model, layers)
+                r = compare_row(options, folder, data, model, layers, hidden, forms)
             except subprocess.CalledProcessError as error:
                 print(f"| {data} {model} {layers} | {(error.stderr or 'failed').strip()} | | | | |", flush=True)
                 continue
-            table.append({"data": data, "model": model, "layers": layers, **r})
+            table.append({"data": data, "model": model, "layers": layers, "hidden": hidden, **r})
             cell = lambda side: f"{r[side]['ms']:.4g} ms, {r[side]['peak_mb']:.0f} MB" if side in r else "-"
             times = lambda side: f"{r[side]['ms'] / r['fathom']['ms']:.1f}" if side in r else "-"
-            forms = " | ".join(f"{cell(form)} | {times(form)}" for form in ("users", "strongest", "factored"))
-            print(f"| {data} {model.upper()} + group norm, {layers} layers | {cell('fathom')} | {forms} |", flush=True)
+            forms = " | ".join(f"{cell(form)} | {times(form)}" for form in ALL)
+            width = f" of {hidden}" if hidden != 16 else ""
+            print(f"| {data} {model.upper()} + group norm, {layers} layers{width} | {cell('fathom')} | {forms} |", flush=True)
         wanted = [data for data in GAINS if options.only in f"{data} gain"]
         if wanted:
             print("\n| instance information gain | fathom | numpy | ratio | difference of the values |\n|---|---|---|---|---|")

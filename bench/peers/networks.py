@@ -1,9 +1,10 @@
-"""The networks of fathom in PyTorch Geometric, in three forms.
+"""The networks of fathom in PyTorch Geometric, in four forms.
 
 users:     as its users write it: dense features, edge lists, cached normalisation, DiffGroupNorm.
 strongest: the fastest that PyTorch offers without own kernels: features in CSR with dropout on the stored values, the
            normalised adjacency in CSR, both with their transposes kept for the backward pass; DiffGroupNorm.
 factored:  the same with the sums of the norm factored by hand into products, without the n x G x d array.
+compiled:  the factored form with its norm compiled by torch.compile, which needs a C++ compiler.
 
 No bias in the convolutions, norm and relu after every layer, dropout on the input of the first and the last one; SGC:
 one projection, then K times norm(A H). Hidden width 16, ten groups, float32.
@@ -208,4 +209,14 @@ class Factored(Strongest):
     norm = FactoredGroupNorm
 
 
-FORMS = {"users": Users, "strongest": Strongest, "factored": Factored}
+class CompiledGroupNorm(FactoredGroupNorm):
+    """One compiled function for every layer of one width; products with CSR tensors stay outside: they are not traced."""
+
+    forward = torch.compile(FactoredGroupNorm.forward, dynamic=False)
+
+
+class Compiled(Strongest):
+    norm = CompiledGroupNorm
+
+
+FORMS = {"users": Users, "strongest": Strongest, "factored": Factored, "compiled": Compiled}
