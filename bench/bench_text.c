@@ -7,11 +7,11 @@
 
 /* ---- verdict ---- */
 
-/* The device with the highest score but `not`; -1: there is none. */
-static int best_device(const struct bench_record *record, int not ) {
+/* The device with the highest score except `but`; -1: there is none. */
+static int best_device(const struct bench_record *record, int but) {
     int best = -1;
     for (int d = 0; d < (int)record->count; d++)
-        if (d != not &&record->devices[d].score > 0 &&
+        if (d != but && record->devices[d].score > 0 &&
             (best < 0 || record->devices[d].score > record->devices[best].score))
             best = d;
     return best;
@@ -108,7 +108,8 @@ static void add_csv_row(text_buf *out, const struct bench_record *record, size_t
     add_number(out, there ? row->roof / t->median : 0);
     add_field(out, f->disturbed[0] ? f->disturbed : record->disturbed);
     add_field(out, row->missing);
-    out->bytes[out->count - 1] = '\n'; /* the last comma */
+    if (out->status == FATHOM_OK)
+        out->bytes[out->count - 1] = '\n'; /* the last comma */
 }
 
 fathom_status bench_write_csv(text_buf *out, const struct bench_record *record) {
