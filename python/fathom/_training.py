@@ -105,10 +105,12 @@ def _bar(progress, epochs):
     if not progress:
         return None
     try:
-        from tqdm.auto import tqdm
-    except ImportError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # notebooks without widgets
+            from tqdm.auto import tqdm
+        return tqdm(total=epochs, unit="epoch", leave=False)
+    except ImportError:  # of tqdm, or of a notebook's widgets
         return None
-    return tqdm(total=epochs, unit="epoch", leave=False)
 
 
 class _Run:
