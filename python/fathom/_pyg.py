@@ -22,6 +22,20 @@ class Propagate(MessagePassing):
         return weight.view(-1, 1) * x_j
 
 
+class Mean(nn.Module):
+    """Columns minus their mean."""
+
+    def forward(self, x):
+        return x - x.mean(0)
+
+
+class Node(nn.Module):
+    """Rows divided by the root of their deviation."""
+
+    def forward(self, x):
+        return x * (x.var(1, unbiased=False, keepdim=True) + 1e-5) ** -0.25
+
+
 class Network(nn.Module):
     """forward(x, edge_index) -> logits [n, C]; x as the network was trained on it (`data.x`)."""
 
@@ -56,7 +70,7 @@ class Network(nn.Module):
             if assignment_bias:
                 norm.lin = nn.Linear(width, info["groups"])
             return norm
-        return nn.Identity()
+        return {"mean": Mean, "node": Node, "none": nn.Identity}[kind]()
 
     def _drop(self, h):
         return F.dropout(h, self.dropout, self.training)

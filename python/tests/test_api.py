@@ -221,7 +221,7 @@ class Data(unittest.TestCase):
         np.testing.assert_array_equal(data.val_mask, masks(40)["val_mask"])
         back = data.to_pyg()
         for model in ("gcn", "gat", "sgc", "gcnii"):
-            for norm in ("none", "batch", "pair", "group"):
+            for norm in ("none", "batch", "pair", "group", "mean", "node"):
                 result = fathom.train(own, model=model, norm=norm, layers=3, epochs=3, device="cpu")
                 with torch.no_grad():
                     logits = result.to_pyg()(back.x, back.edge_index).numpy()

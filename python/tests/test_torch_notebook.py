@@ -25,7 +25,7 @@ class Notebook(unittest.TestCase):
         if torch_geometric is None:
             self.skipTest("torch_geometric is not installed")
         notebook = nbformat.read(os.path.join(EXAMPLES, "over_smoothing.ipynb"), as_version=4)
-        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3",
+        nbclient.NotebookClient(notebook, timeout=500, kernel_name="python3",
                                 resources={"metadata": {"path": EXAMPLES}}).execute()
         text = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
         self.assertIn("test accuracy of 12 layers", text)
