@@ -1,5 +1,8 @@
 """Data: a graph with features, labels and a split, from whatever holds them."""
+from __future__ import annotations
+
 import ctypes
+import os
 import threading
 
 import numpy as np
@@ -39,9 +42,9 @@ class Data:
     (4, 3, ['a', 'b'])
     """
 
-    def __init__(self, edge_index=None, x=None, y=None, train_mask=None, val_mask=None, test_mask=None, *, csr=None,
-                 num_nodes=None, split=None, feature_norm="auto", missing_rate=0.0, features=None, node_ids=None,
-                 class_names=None):
+    def __init__(self, edge_index=None, x=None, y=None, train_mask=None, val_mask=None, test_mask=None, *, csr: tuple | None = None,
+                 num_nodes: int | None = None, split: str | None = None, feature_norm: str = "auto",
+                 missing_rate: float = 0.0, features: str | None = None, node_ids=None, class_names=None):
         self._source = None
         self._options = {"split": split, "feature_norm": feature_norm, "missing_rate": missing_rate,
                          "features": features, "labels": None, "seed": 100, "without_split": 0}
@@ -64,7 +67,8 @@ class Data:
     # ---- sources ----
 
     @classmethod
-    def load(cls, name, *, split=None, feature_norm="auto", missing_rate=0.0, features=None, labels=None, seed=100):
+    def load(cls, name: str, *, split: str | None = None, feature_norm: str = "auto", missing_rate: float = 0.0,
+             features: str | None = None, labels: str | None = None, seed: int = 100) -> Data:
         """A data set by name ("embedded", "karate", "cora" in $FATHOM_DATA or the cache) or path, as `--data`.
 
         >>> import fathom
@@ -80,7 +84,7 @@ class Data:
         return made
 
     @classmethod
-    def from_pyg(cls, data, split=0, **options):
+    def from_pyg(cls, data, split: int = 0, **options) -> Data:
         """A torch_geometric.data.Data (or a data set of one): edge_index or adj_t, x, y and the masks; of masks [n, S]
         column `split`."""
         if any(kind.__name__ == "Dataset" for kind in type(data).__mro__):
@@ -99,7 +103,7 @@ class Data:
                    **options)
 
     @classmethod
-    def from_networkx(cls, graph, features=None, label=None, **options):
+    def from_networkx(cls, graph, features: str | None = None, label: str | None = None, **options) -> Data:
         """A networkx graph, its nodes in their order; `features` and `label` name attributes of the nodes. An attribute
         "split" or masks of other names are given as arrays. Without features: those of `features="degree"`.
 
@@ -120,7 +124,7 @@ class Data:
 
     @classmethod
     def from_pandas(cls, edges, nodes=None, label=None, features=None, id=None, source=None, target=None, split=None,
-                    **options):
+                    **options) -> Data:
         """Tables of pandas. edges: a row per edge, its ends in columns `source` and `target` (default: the first two).
         nodes: a row per node, its id in column `id` (default: the index, or the column "id"); ids may be strings. label:
         the column of the classes, numbers or strings. features: the columns of the features; default: all other columns
@@ -169,7 +173,7 @@ class Data:
         return cls(ends, x, y, num_nodes=len(ids), node_ids=ids, split=split, **options)
 
     @classmethod
-    def from_scipy(cls, adjacency, x=None, y=None, train_mask=None, val_mask=None, test_mask=None, **options):
+    def from_scipy(cls, adjacency, x=None, y=None, train_mask=None, val_mask=None, test_mask=None, **options) -> Data:
         """A scipy sparse adjacency matrix; x may be one, too. Values of the adjacency are not used."""
         csr = adjacency.tocsr()
         if csr.shape[0] != csr.shape[1]:
@@ -177,7 +181,7 @@ class Data:
         return cls(None, x, y, train_mask, val_mask, test_mask, csr=(csr.indptr, csr.indices), **options)
 
     @classmethod
-    def from_ogb(cls, dataset, root="dataset", **options):
+    def from_ogb(cls, dataset, root: str = "dataset", **options) -> Data:
         """A node property data set of ogb, or its name (downloaded by ogb into `root`), with its own split."""
         if isinstance(dataset, str):
             from ogb.nodeproppred import NodePropPredDataset
@@ -329,7 +333,7 @@ class Data:
     # ---- what is in it ----
 
     @property
-    def info(self):
+    def info(self) -> dict:
         """Name, digest and counts as a dict, as `fathom data info`."""
         return {name: text(value) if isinstance(value, bytes) else value
                 for name, value in ((n, getattr(self._info, n)) for n, _ in self._info._fields_ if n != "size")}
@@ -387,7 +391,7 @@ class Data:
     val_mask = property(lambda self: self._mask("val"))
     test_mask = property(lambda self: self._mask("test"))
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
         """Writes a .npz that `Data.load` and the program read."""
         check(library().data_save(self.whole(), str(path).encode()))
 

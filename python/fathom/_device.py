@@ -1,4 +1,6 @@
 """Devices: the CPU and everything that OpenCL offers."""
+from __future__ import annotations
+
 import ctypes
 import threading
 import weakref
@@ -11,7 +13,7 @@ def _info(info):
     return {name: text(value) if isinstance(value, bytes) else value for name, value in made.items()}
 
 
-def devices():
+def devices() -> list[dict]:
     """Every device of this machine as a dict; `selector` is what `device=` takes, `selected` whether "auto" takes it.
 
     >>> import fathom
@@ -45,7 +47,7 @@ class Device:
     'cpu'
     """
 
-    def __init__(self, selector="auto", threads=0, trust=False):
+    def __init__(self, selector: str | int = "auto", threads: int = 0, trust: bool = False):
         if not isinstance(selector, (str, int)):
             raise UsageError(f"device is a {type(selector).__name__}; give a selector such as \"cpu\", or a fathom.Device")
         self._handle = ctypes.c_void_p()
@@ -81,7 +83,7 @@ class Device:
         library().device_close(handle)
 
     @property
-    def info(self):
+    def info(self) -> dict:
         """Its properties, as in `devices()`."""
         info = library().new("device_info")
         with self.use() as handle:
@@ -89,12 +91,12 @@ class Device:
         return _info(info)
 
     @property
-    def note(self):
+    def note(self) -> str:
         """Why "auto" fell back to the CPU, or what a trusted device computed wrong; else ""."""
         with self.use() as handle:
             return text(library().device_note(handle))
 
-    def close(self):
+    def close(self) -> None:
         """Frees its memory. What uses the device afterwards fails with UsageError."""
         with self._lock:
             handle, self._handle = self._handle, ctypes.c_void_p()

@@ -23,8 +23,8 @@ _FUNCTION = re.compile(r"FATHOM_API\s+([\w ]+?[ *]+)(fathom_\w+)\((.*?)\);", re.
 
 
 def _plain(comment):
-    return re.sub(r"\s*\n\s*\*?\s*", " ", comment.strip().removeprefix("/**").removeprefix("<").removesuffix("*/")).strip() \
-        if hasattr(str, "removeprefix") else comment
+    text = comment.strip().removeprefix("/**").removeprefix("<").removesuffix("*/")
+    return re.sub(r"\s*\n\s*\*?\s*", " ", text).strip()
 
 
 def _ctype(declaration):

@@ -108,8 +108,8 @@ def text(value):
 
 
 def error(status, message):
-    made = _ERRORS.get(status, Error)(message)
-    return made
+    """The exception of a status."""
+    return _ERRORS.get(status, Error)(message)
 
 
 def check(status):
@@ -133,6 +133,7 @@ _loaded = None
 
 
 def library():
+    """The Library, loaded at the first call."""
     global _loaded
     if _loaded is None:
         with _lock:

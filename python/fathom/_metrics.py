@@ -1,11 +1,13 @@
 """Over-smoothing of any embeddings."""
+from __future__ import annotations
+
 import ctypes
 import math
 
 import numpy as np
 
 from . import _arrays
-from ._device import device_of
+from ._device import Device, device_of
 from ._library import DataError, UsageError, check, library
 
 NAMES = ("instance_information_gain", "group_distance_ratio", "intra_group_distance", "inter_group_distance",
@@ -46,7 +48,8 @@ def as_dict(metrics, definition):
     return made
 
 
-def measure(h, y=None, x=None, edge_index=None, definition="authors", *, csr=None, rows="auto", device="cpu"):
+def measure(h, y=None, x=None, edge_index=None, definition: str = "authors", *, csr: tuple | None = None,
+            rows: str | int = "auto", device: str | int | Device = "cpu") -> dict[str, float | None]:
     """Over-smoothing metrics of embeddings h [n, d], whoever made them, as a dict; None where an input is missing.
 
     y: classes [n], for the group distances. x: features [n, F], dense or scipy sparse, for the information gain.

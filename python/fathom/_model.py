@@ -1,13 +1,17 @@
 """Trained and loaded networks."""
+from __future__ import annotations
+
 import ctypes
 import json
 import math
+import os
+import tempfile
 
 import numpy as np
 
 from ._data import data_of
-from ._device import device_of
-from ._library import check, library, text
+from ._device import Device, device_of
+from ._library import UsageError, check, library, text
 from ._metrics import as_dict, metrics_struct
 
 _SETS = ("train", "val", "test")
@@ -52,7 +56,8 @@ class Model:
         norm = self.info.get("feature_norm")
         return data.whole(feature_norm=norm if norm in ("none", "row") else None)
 
-    def evaluate(self, data, *, definition=None, device=None, threads=0):
+    def evaluate(self, data, *, definition: str | None = None, device: str | int | Device | None = None,
+                 threads: int = 0) -> Evaluation:
         """Logits, predictions, accuracies, and with `definition` the over-smoothing metrics. Returns an Evaluation."""
         data = data_of(data)
         return self._evaluate(self._built(data), definition, device, threads)
@@ -69,7 +74,7 @@ class Model:
                                ctypes.byref(metrics) if metrics else None, logits.ctypes.data, logits.size))
         return Evaluation(logits, scores, as_dict(metrics, definition) if metrics else None)
 
-    def predict(self, data, **options):
+    def predict(self, data, **options) -> np.ndarray:
         """The class of every node [n], numbers from 0."""
         return self.evaluate(data, **options).predictions
 
@@ -85,17 +90,15 @@ class Model:
         nodes = np.arange(len(best)) if data.node_ids is None else data.node_ids
         return pandas.DataFrame({"node": nodes, "class": names, "confidence": shares.max(1)})
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
         """Writes safetensors with the parameter names of PyTorch Geometric."""
         check(library().model_save(self._handle, str(path).encode()))
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, np.ndarray]:
         """The weights as numpy arrays, by the names of PyTorch Geometric."""
         return self._tensors()[0]
 
     def _tensors(self):
-        import os
-        import tempfile
         from ._safetensors import read
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.safetensors")
@@ -139,7 +142,7 @@ class Result(Model):
         self.history = {name: np.array([epoch[name] for epoch in history]) for name in columns}
 
     @property
-    def logits(self):
+    def logits(self) -> np.ndarray:
         """[n, C] of the training data."""
         if self._logits is None:
             self._logits = self._evaluate(self._input).logits
@@ -154,7 +157,7 @@ class Result(Model):
         return f"<table><caption>{self!r}</caption>{cells}</table>"
 
 
-def load(path, *, device="auto", **known):
+def load(path: str | os.PathLike, *, device: str | int | Device = "auto", **known) -> Model:
     """Loads a model. `known`: what a file without metadata lacks: model, norm, layers, lamda, alpha, theta, ...
 
     >>> import fathom, os, tempfile
@@ -165,7 +168,6 @@ def load(path, *, device="auto", **known):
     >>> bool((model.predict("karate") == trained.predict("karate")).all())
     True
     """
-    from ._library import UsageError
     lib, handle = library(), ctypes.c_void_p()
     options = lib.options("load_options")
     fields = {name for name, _ in options._fields_} - {"size"}

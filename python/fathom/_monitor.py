@@ -1,4 +1,6 @@
 """Over-smoothing of every layer of a PyTorch model, while it trains."""
+from __future__ import annotations
+
 import torch
 
 from ._data import data_of

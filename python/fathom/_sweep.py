@@ -1,6 +1,7 @@
 """Sweeps and reports, by the program `fathom`, which is beside the library."""
+from __future__ import annotations
+
 import os
-import shutil
 import subprocess
 import tempfile
 
@@ -42,7 +43,8 @@ def _recipe(given, folder):
     return path
 
 
-def sweep(recipe, out, *, resume=False, device=None, jobs=None, threads=None, progress=False):
+def sweep(recipe: str | dict, out: str | os.PathLike, *, resume: bool = False, device: str | None = None,
+          jobs: int | None = None, threads: int | None = None, progress: bool = False):
     """Trains every combination of a recipe and returns the results, a row per run, as a pandas DataFrame.
 
     recipe: its name ("table1"), a file, or a dict of its keys: {"data": "cora", "models": ["gcn"], "layers": [2, 15],
@@ -72,7 +74,7 @@ class Report:
     def __init__(self, html):
         self.html = html
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
 
@@ -85,7 +87,7 @@ class Report:
         return f"fathom.Report({len(self.html)} characters)"
 
 
-def report(folder):
+def report(folder: str | os.PathLike) -> Report:
     """The report of a sweep or a run: charts and tables, shown in a notebook; `.save(path)` writes the page."""
     folder = os.fspath(folder)
     if not os.path.isdir(folder):

@@ -1,14 +1,21 @@
 """fathom.train: the settings of `fathom train`, taken from the C interface."""
+from __future__ import annotations
+
 import ctypes
 import math
 import signal
 import sys
 import threading
 import warnings
+from typing import TYPE_CHECKING, Callable
 
 from ._data import data_of
 from ._device import device_of
-from ._library import INTERRUPTED, UsageError, check, library, text
+from ._library import INTERRUPTED, UsageError, error, library, text
+
+if TYPE_CHECKING:
+    from ._device import Device
+    from ._model import Result
 
 STRUCT = "fathom_train_options"
 _OWN = {"size", "progress", "note", "user", "lambda_auto"}  # not settings
@@ -16,7 +23,7 @@ _ALIASES = {"lamda": "lambda", "lambda_": "lambda"}  # lambda is a keyword of Py
 DATA = ("split", "feature_norm", "missing_rate")
 
 
-def settings():
+def settings() -> dict[str, str]:
     """Every setting of `train` and what it means, by name.
 
     >>> import fathom
@@ -154,8 +161,9 @@ _EPOCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _NOTE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
 
-def train(data="embedded", *, device="auto", threads=0, callback=None, progress=None, split=None, feature_norm=None,
-          missing_rate=None, **settings):
+def train(data="embedded", *, device: str | int | Device = "auto", threads: int = 0,
+          callback: Callable[[dict], bool | None] | None = None, progress: bool | None = None, split: str | None = None,
+          feature_norm: str | None = None, missing_rate: float | None = None, **settings) -> Result:
     """Trains a network and measures how over-smoothed it is. Returns a Result.
 
     data: a fathom.Data, a name such as "cora", or a torch_geometric.data.Data.
@@ -182,8 +190,6 @@ def train(data="embedded", *, device="auto", threads=0, callback=None, progress=
         raise UsageError(f"callback is a {type(callback).__name__}, which cannot be called")
     if "fallback" not in settings:
         options.fallback = int(device == "auto")
-    if settings.get("lamda", settings.get("lambda_", settings.get("lambda"))) == "auto":
-        options.lambda_auto = 1
     built = data.built(seed=options.seed, split=split, feature_norm=feature_norm, missing_rate=missing_rate)
     device = device_of(device, threads)
     handle = ctypes.c_void_p()
@@ -198,7 +204,6 @@ def train(data="embedded", *, device="auto", threads=0, callback=None, progress=
     if status not in (0, INTERRUPTED):
         if run.error is not None:
             raise run.error
-        from ._library import error
         raise error(status, message)
     result = Result(handle, device, data, built, run.history)
     for note in run.messages:

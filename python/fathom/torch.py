@@ -7,7 +7,6 @@ same names in PyTorch Geometric, which is not needed. They compute in float32 on
 """
 import math
 import warnings
-import weakref
 
 import torch
 from torch import Tensor, nn

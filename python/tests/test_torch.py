@@ -7,8 +7,6 @@ import threading
 import unittest
 import warnings
 
-import numpy as np
-
 try:
     import torch
 except ImportError:
