@@ -19,6 +19,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _ENUM = re.compile(r"typedef enum (\w+) \{(.*?)\} \w+;", re.S)
 _STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\} \w+;", re.S)
 _MEMBER = re.compile(r"((?:/\*\*(?!<).*?\*/\s*)?)([^;/]+?)\s*((?:/\*\*<.*?\*/\s*)?);\s*((?:/\*\*<.*?\*/)?)", re.S)
+_CALLBACK = re.compile(r"\w+ \(\*(\w+)\)\([^()]*\)")  # an argument that is a function
 _FUNCTION = re.compile(r"FATHOM_API\s+([\w ]+?[ *]+)(fathom_\w+)\((.*?)\);", re.S)
 
 
@@ -56,6 +57,7 @@ class Header:
         for name, body in _STRUCT.findall(text):
             self._struct(name, body)
         for result, name, arguments in _FUNCTION.findall(_COMMENT.sub("", text)):
+            arguments = _CALLBACK.sub(r"void *\1", arguments)
             types = [] if arguments.strip() == "void" else [_ctype(a)[0] for a in arguments.split(",")]
             result = result.replace("const ", "").strip()
             self.functions[name] = (None if result == "void" else ctypes.c_char_p if result == "char *"

@@ -339,10 +339,12 @@ class Training(unittest.TestCase):
                 turns.append(1)
         thread = threading.Thread(target=count)
         thread.start()
-        fathom.measure(np.random.default_rng(1).random((6000, 64)), y=np.arange(6000) % 7, device="cpu", rows="all",
-                       definition="paper")
-        done.set()
-        thread.join()
+        try:
+            fathom.measure(np.random.default_rng(1).random((6000, 64)), y=np.arange(6000) % 7, device="cpu", rows="all",
+                           definition="paper")
+        finally:
+            done.set()
+            thread.join()
         self.assertGreater(len(turns), 3)
 
     def test_no_growth(self):
