@@ -10,7 +10,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS fathom_shared EXPORT fathomTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(FILES ${FATHOM_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-install(FILES include/fathom/fathom.h include/fathom/metrics.h include/fathom/norm.h include/fathom/opencl.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fathom COMPONENT development)
+install(FILES include/fathom/fathom.h include/fathom/metrics.h include/fathom/norm.h include/fathom/opencl.h include/fathom/ranks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fathom COMPONENT development)
 if(TARGET fathom_opencl)
     install(TARGETS fathom_opencl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fathom COMPONENT opencl)
 endif()

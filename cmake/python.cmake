@@ -7,6 +7,6 @@ if(DEFINED SKBUILD)
     if(TARGET fathom_opencl)
         install(FILES $<TARGET_FILE:fathom_opencl> DESTINATION fathom/lib COMPONENT python)
     endif()
-    install(FILES include/fathom/fathom.h include/fathom/metrics.h include/fathom/norm.h DESTINATION fathom/include/fathom
+    install(FILES include/fathom/fathom.h include/fathom/metrics.h include/fathom/norm.h include/fathom/ranks.h DESTINATION fathom/include/fathom
         COMPONENT python)
 endif()

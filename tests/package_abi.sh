@@ -20,7 +20,7 @@ soname=$(readelf -d "$lib" | sed -nE 's/.*SONAME.*\[(.*)\]/\1/p')
 [ "$soname" = "libfathom.so.$major" ] || fail "the SONAME is $soname, not libfathom.so.$major"
 
 # The size of every structure, as programs were built with.
-structs=$(sed -nE 's/^typedef struct (fathom_[a-z_]+) \{/\1/p' "$SOURCE_DIR"/include/fathom/{fathom,metrics,norm,opencl}.h)
+structs=$(sed -nE 's/^typedef struct (fathom_[a-z_]+) \{/\1/p' "$SOURCE_DIR"/include/fathom/{fathom,metrics,norm,opencl,ranks}.h)
 {
     echo '#include <stdio.h>'
     echo '#define FATHOM_WITHOUT_CL_H' # sizes do not depend on OpenCL's headers

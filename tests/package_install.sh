@@ -35,7 +35,7 @@ build() { # build COMPILER FILE PROGRAM FLAGS...
 static_flags=$(pkg-config --static --libs fathom | sed 's/-lfathom\b/-l:libfathom.a/')
 [[ $static_flags == *-l:libfathom.a* ]] || fail "pkg-config --static says: $static_flags"
 mkdir -p shared static
-for name in train group_norm measure custom_graph; do
+for name in train group_norm measure custom_graph ranks; do
     build "${CC:-cc}" $name.c shared/$name $(pkg-config --libs fathom)
     build "${CC:-cc}" $name.c static/$name $static_flags
 done

@@ -81,6 +81,8 @@ typedef struct result {
     nn_shape shape[MAX_RANKS];
     nn_bytes bytes[MAX_RANKS];
     int64_t live[MAX_RANKS];
+    nn_traffic planned[MAX_RANKS];
+    comm_counters used[MAX_RANKS];
     bool same_weights;
 } result;
 
@@ -115,6 +117,19 @@ static fathom_status step(nn_model *m, nn_epoch_stats *stats, int epoch) {
     return nn_read_stats(stats, m);
 }
 
+/* Another epoch, as the trainer has them. */
+static fathom_status measure_traffic(job *j, int r, nn_model *m) {
+    nn_epoch_stats stats = {0};
+    comm_counters before = comm_count(j->comm[r]), *used = &j->out->used[r];
+    TRY(step(m, &stats, 1));
+    TRY(nn_step(m, 0.01, 5e-4, 100));
+    *used = comm_count(j->comm[r]);
+    used->bytes -= before.bytes;
+    used->messages -= before.messages;
+    j->out->planned[r] = nn_epoch_traffic(m, true);
+    return FATHOM_OK;
+}
+
 static fathom_status train(job *j, int r, be_device *dev, nn_model *m) {
     result *out = j->out;
     nn_epoch_stats stats = {0};
@@ -136,6 +151,7 @@ static fathom_status train(job *j, int r, be_device *dev, nn_model *m) {
         TRY(nn_step(m, 0.01, 5e-4, e));
     }
     TRY(nn_get_block(j->weights[r], m, NN_WEIGHTS));
+    TRY(measure_traffic(j, r, m));
     out->shape[r] = *nn_model_shape(m);
     out->bytes[r] = *nn_model_bytes(m);
     out->live[r] = be_count(dev).live_bytes;
@@ -235,6 +251,14 @@ static double gradient_off(char text[256], const job *like, const result *one, i
     TEST_ASSERT_TRUE_MESSAGE(fabs(many.loss - one->loss) <= 4 * 1.2e-7 * fabs(one->loss), text);
     TEST_ASSERT_EQUAL_MEMORY_MESSAGE(one->correct, many.correct, sizeof one->correct, text);
     TEST_ASSERT_TRUE_MESSAGE(many.same_weights, text);
+    int64_t sent = 0, received = 0;
+    for (int r = 0; r < ranks; r++) {
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(many.used[r].bytes, many.planned[r].sent, text);
+        TEST_ASSERT_EQUAL_INT64_MESSAGE(many.used[r].messages, many.planned[r].messages, text);
+        sent += many.planned[r].sent;
+        received += many.planned[r].received;
+    }
+    TEST_ASSERT_EQUAL_INT64_MESSAGE(sent, received, text);
     if (like->config->norm == NN_NONE)
         TEST_ASSERT_EQUAL_MEMORY_MESSAGE(one->logits, many.logits, NODES * CLASSES * sizeof(float), text);
     free_result(&many);

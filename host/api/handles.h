@@ -48,6 +48,15 @@ struct fathom_model {
     char *record;
 };
 
+struct fathom_ranks {
+    fathom_device **devices; /* of this process: a rank each */
+    int32_t count;
+    comm *comm;    /* or the processes of a launcher; NULL: alone */
+    bool borrowed; /* the comm is the caller's */
+    double timeout;
+};
+#define API_RANKS_TIMEOUT 600
+
 /* Returns FATHOM_USAGE from the calling function when an argument is NULL. */
 #define NEED(argument)                                                        \
     do {                                                                      \
@@ -73,6 +82,14 @@ fathom_status api_check_skip(int skip, int lowest);
 
 void api_lock(fathom_device *device);
 void api_unlock(fathom_device *device);
+/* All devices of the ranks, or `device`. */
+void api_lock_ranks(const fathom_ranks *ranks, fathom_device *device);
+void api_unlock_ranks(const fathom_ranks *ranks, fathom_device *device);
+/* The ranks of a comm that outlives them. */
+fathom_status api_ranks_from(fathom_ranks **ranks, comm *launched);
+/* train_run on the ranks, or on `device`. */
+fathom_status api_train_run(train_result **result, const train_config *config, const data_set *set,
+                            fathom_device *device, const fathom_ranks *ranks, const train_hooks *hooks);
 
 /* Sanity check of the device for this use; call with the device locked. The CPU replaces an auto device that fails. */
 fathom_status api_ready(fathom_device *device, const train_use *use);

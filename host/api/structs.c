@@ -95,7 +95,7 @@ _Static_assert((int)FATHOM_RECOMPUTE_AUTO == NN_RECOMPUTE_AUTO && (int)FATHOM_RE
 #define COPY_COUNTED(to, from) to = from;
 #define COPY_CHOICE(to, from) memcpy(&(to), &(from), sizeof(to)); /* an enum and an int32_t */
 _Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4 &&
-                   sizeof(nn_skip_kind) == 4,
+                   sizeof(nn_skip_kind) == 4 && sizeof(data_order) == 4,
                "copied as int32_t");
 
 void api_options_from_config(fathom_train_options *o, const train_config *c) {

@@ -20,6 +20,12 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
     TAKE(o, options);
     TRY(api_check_kinds(o.model, o.norm, 0));
     TRY(api_check_skip(o.skip, 0));
+    if ((unsigned)o.order >= DATA_ORDERS) {
+        const char *names[DATA_ORDERS + 1] = {NULL};
+        for (int i = 0; i < DATA_ORDERS; i++)
+            names[i] = data_order_name((data_order)i);
+        return api_fail_kind("order", o.order, 0, names);
+    }
     if ((unsigned)o.preset >= TRAIN_PRESETS) {
         const char *names[TRAIN_PRESETS + 1] = {NULL};
         for (int i = 0; i < TRAIN_PRESETS; i++)
@@ -146,7 +152,7 @@ static fathom_status train_locked(training *t, fathom_device *device, const data
                          .stop = stop ? stop : &t->stop,
                          .progress = t->progress};
     train_result *result = NULL;
-    fathom_status status = train_run(&result, t->config, set, device->dev, &hooks);
+    fathom_status status = api_train_run(&result, t->config, set, device, t->options->ranks, &hooks);
     if (!result || !t->model) {
         train_result_free(result);
         return status;
@@ -175,11 +181,11 @@ fathom_status api_train(fathom_model **model, fathom_device *device, const fatho
     TRY(api_train_config(&config, options, data));
     config.open_s = device->open_s;
     config.threads = device->threads;
-    config.automatic = device->automatic;
+    config.automatic = device->automatic && fathom_ranks_count(full.ranks) == 1;
     training t = {.options = &full, .config = &config, .progress = progress};
-    api_lock(device);
+    api_lock_ranks(full.ranks, device);
     fathom_status status = train_locked(&t, device, data->set, stop);
-    api_unlock(device);
+    api_unlock_ranks(full.ranks, device);
     if (status == FATHOM_OK || status == FATHOM_INTERRUPTED)
         *model = t.model;
     else

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/open_ranks.h"
+#include "cli/rank_plan.h"
+#include "cli/ranks.h"
 #include "cli/resume.h"
 #include "cli/training.h"
 #include "core/plural.h"
@@ -33,6 +36,10 @@ static const struct opt_row rows[] = {
     OPT_FLAG(struct train_options, resume, "resume", 0, "continue the run in --out, to the same bits"),
     OPT_FLAG(struct train_options, profile, "profile", 0, "time of an epoch by operation, after the results"),
     OPT_FLAG(struct train_options, dry_run, "dry-run", 0, "show settings and memory, and train nothing"),
+    OPT_INT(struct train_options, ranks, "ranks", 0, "R", NULL, 1, COMM_RANKS_MAX,
+            "with --dry-run: rows, memory and traffic of each of R ranks"),
+    OPT_REAL(struct train_options, comm_timeout, "comm-timeout", 0, "S", "600", 0, 1e6, NULL,
+             "seconds that a rank may be silent while another waits for it; 0: for ever"),
 };
 
 #undef X
@@ -219,16 +226,25 @@ static fathom_status dry_run(const fathom_train_options *options, const fathom_d
     return status;
 }
 
-static fathom_status train_on(fathom_train_options *options, const fathom_data *data, fathom_device *device,
+static fathom_status train_on(fathom_train_options *options, const fathom_data *data, const struct run_ranks *run,
                               const struct train_options *o) {
     fathom_model *model = NULL;
+    fathom_device *device = run->devices[0];
+    if (o->dry_run && (o->ranks > 0 || fathom_ranks_count(run->ranks) > 1))
+        return plan_ranks(options, data, device, o->ranks > 0 ? (int)o->ranks : fathom_ranks_count(run->ranks),
+                          o->common.json);
     if (o->dry_run)
         return dry_run(options, data, device, o->common.json);
+    options->ranks = run->ranks;
     TRY(log_data(data));
     TRY(log_network(options, data, device));
     watch_training(options);
     fathom_status status = api_train(&model, device, data, options, watch_signals(), show_progress);
     progress_end();
+    if (fathom_ranks_rank(run->ranks) > 0) {
+        fathom_model_free(model); /* rank 0 prints */
+        return status;
+    }
     if (model && o->common.json) {
         print_json_text(fathom_model_record(model));
     } else if (model) {
@@ -278,9 +294,16 @@ static fathom_status run_train(const void *given) {
     struct resumed resumed = {0};
     fathom_train_options filled;
     fathom_data *data = NULL;
-    fathom_device *device = NULL;
+    struct run_ranks run = {0};
+    comm *launched = NULL;
     fathom_status status;
+    TRY(ranks_join(&launched, options.comm_timeout));
     TRY_OUT(unset_settings(&options));
+    if (options.ranks > 0 && !options.dry_run)
+        TRY_OUT(fail(FATHOM_USAGE,
+                     "--ranks is for --dry-run: name a device for each rank (--device opencl:0,opencl:1), "
+                     "or start them with mpirun -np %d",
+                     (int)options.ranks));
     if (options.resume)
         TRY_OUT(resume_options(&options, &resumed, rows, sizeof rows / sizeof *rows));
     TRY_OUT(take_feature_norm(&options));
@@ -288,14 +311,16 @@ static fathom_status run_train(const void *given) {
     TRY_OUT(load_data(&data, options.data, &options.choice));
     filled = options.settings;
     TRY_OUT(fathom_train_options_fill(&filled, data)); /* errors are reported before a device is opened */
-    TRY_OUT(open_handle(&device, &options.common, options.profile));
-    note_idle_options(&options, device);
-    TRY_OUT(train_on(&options.settings, data, device, &options));
+    TRY_OUT(open_ranks(&run, launched, &options.common, options.profile, options.comm_timeout));
+    if (fathom_ranks_count(run.ranks) > 1 && options.fallback < 0)
+        options.settings.fallback = 0;
+    note_idle_options(&options, run.devices[0]);
+    TRY_OUT(train_on(&options.settings, data, &run, &options));
 out:
-    fathom_device_close(device);
+    close_ranks(&run);
     fathom_data_free(data);
     resume_free(&resumed);
-    return status;
+    return ranks_leave(launched, status);
 }
 
 const struct command command_train = {

@@ -11,6 +11,8 @@ struct train_options {
     fathom_train_options settings; /* those of settings.h, init and out */
     int fallback;                  /* 0: cpu, 1: none, -1: not given */
     bool resume, dry_run, profile;
+    int64_t ranks; /* to plan for */
+    double comm_timeout;
 };
 
 struct cJSON;

@@ -137,6 +137,8 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     return nn_linear_backward(&state->lin, l, pass, h, gp);
 }
 
+static nn_halo_columns halo(const nn_layer *l) { return (nn_halo_columns){.forward = l->out, .back = {l->out, 1}}; }
+
 const nn_conv nn_conv_gat = {
     .relu = true,
     .takes_skip = true,
@@ -151,4 +153,5 @@ const nn_conv nn_conv_gat = {
     .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .halo = halo,
 };

@@ -98,6 +98,11 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     return nn_linear_backward(l->state, l, pass, h, gp);
 }
 
+static nn_halo_columns halo(const nn_layer *l) {
+    bool narrow = is_fused(l) || aggregates_features(l);
+    return (nn_halo_columns){.forward = narrow ? l->in : l->out, .backward = aggregates_features(l) ? 0 : l->out};
+}
+
 const nn_conv nn_conv_gcn = {
     .relu = true,
     .takes_skip = true,
@@ -109,4 +114,5 @@ const nn_conv nn_conv_gcn = {
     .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .halo = halo,
 };

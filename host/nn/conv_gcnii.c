@@ -181,6 +181,8 @@ static fathom_status backward_output(const nn_layer *l, be_mat h) {
 
 static be_mat logits(const nn_layer *l, bool training) { return ((const shared *)l->shared)->logits[training]; }
 
+static nn_halo_columns halo(const nn_layer *l) { return (nn_halo_columns){.forward = l->in, .backward = l->out}; }
+
 const nn_conv nn_conv_gcnii = {
     .relu = true,
     .state_bytes = sizeof(layer),
@@ -192,6 +194,7 @@ const nn_conv nn_conv_gcnii = {
     .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .halo = halo,
     .declare_output = declare_output,
     .forward_output = forward_output,
     .backward_output = backward_output,

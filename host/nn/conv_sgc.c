@@ -60,6 +60,8 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     return FATHOM_OK;
 }
 
+static nn_halo_columns halo(const nn_layer *l) { return (nn_halo_columns){.forward = l->out, .backward = l->out}; }
+
 const nn_conv nn_conv_sgc = {
     .state_bytes = sizeof(nn_linear),
     .widths = widths,
@@ -67,4 +69,5 @@ const nn_conv nn_conv_sgc = {
     .declare = declare,
     .forward = forward,
     .backward = backward,
+    .halo = halo,
 };

@@ -49,9 +49,9 @@ static fathom_status exchange(const nn_layer *l, be_mat out, const int64_t *out_
 /* x_B from its owners. */
 fathom_status nn_halo_rows(const nn_layer *l, be_mat *x) {
     const nn_input *in = l->input;
-    be_mat packed = be_view(l->ws->packed.buf, l->ws->packed.off, l->shape->sends, x->cols);
     if (nn_alone(l))
         return FATHOM_OK;
+    be_mat packed = be_view(l->ws->packed.buf, l->ws->packed.off, l->shape->sends, x->cols);
     /* packed = the rows that others get, by rank */
     if (packed.rows > 0)
         TRY(be_spmm(l->dev, &(be_spmm_args){.y = packed, .a = in->pick, .x = *x, .alpha = 1.0f}));
@@ -89,8 +89,8 @@ fathom_status nn_halo_back(const nn_layer *l, be_mat x) {
 
 /* ---- statistics ---- */
 
-/* The float numbers of two packed matrices, one after the other, of every rank; *count those of one rank. The second may
- * be empty. */
+/* The float numbers of two packed matrices, one after the other, of every rank; *count those of one rank. The second
+ * may be empty. */
 static fathom_status gather_two(const nn_layer *l, int64_t *count, be_mat x, be_mat y) {
     int64_t nx = x.rows * x.cols, ny = y.rows * y.cols;
     float *all = l->ws->staging.sums, *mine = all + l->shape->rank * (nx + ny);

@@ -26,6 +26,8 @@ nn_shape nn_shape_of_slice(const data_set *set, const data_slice *slice) {
     shape.ranks = slice->ranks;
     shape.halo = slice->halo;
     shape.sends = slice->pick_first[slice->ranks];
+    for (int r = 0; r < slice->ranks; r++)
+        shape.peers += slice->pick_first[r + 1] > slice->pick_first[r];
     shape.first_row = slice->first_row;
     shape.first_entry = slice->first_entry;
     shape.first_feature = slice->first_feature;

@@ -47,6 +47,12 @@ typedef struct nn_layer {
     void *state, *shared;   /* structs of conv_*.c or norm_*.c */
 } nn_layer;
 
+/* Columns of the rows that ranks exchange for a layer (halo.c): 0: no exchange. */
+typedef struct nn_halo_columns {
+    int64_t forward, backward; /* nn_halo in each pass */
+    int64_t back[2];           /* nn_halo_back in backward */
+} nn_halo_columns;
+
 typedef struct nn_conv {
     bool relu;            /* after every layer */
     bool needs_transpose; /* reads input->at */
@@ -63,12 +69,18 @@ typedef struct nn_conv {
     fathom_status (*forward)(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z);
     /* ws->grad: from dL/dZ_k to dL/dH_{k-1} (k > 0). Adds to the gradients of the parameters. */
     fathom_status (*backward)(const nn_layer *l, const nn_pass *pass, be_mat h);
+    nn_halo_columns (*halo)(const nn_layer *l);
     /* A dense layer after the last convolution, or NULL: h is H_{K-1}, backward starts from dL/dlogits. */
     void (*declare_output)(const nn_layer *last, nn_params *params);
     fathom_status (*forward_output)(const nn_layer *last, const nn_pass *pass, be_mat h);
     fathom_status (*backward_output)(const nn_layer *last, be_mat h);
     be_mat (*logits)(const nn_layer *last, bool training);
 } nn_conv;
+
+/* Floats of each rank that a norm gathers for a layer (halo.c). */
+typedef struct nn_norm_gathers {
+    int64_t training, again, backward, evaluation; /* again: a forward that is computed again */
+} nn_norm_gathers;
 
 typedef struct nn_norm {
     bool keeps_input; /* backward reads Z_k: Z_k and H_k are two matrices */
@@ -82,6 +94,7 @@ typedef struct nn_norm {
     fathom_status (*forward)(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act);
     /* grad: from dL/d(norm(z)) to dL/dz, in place. With fuses_relu and act: from dL/dh, h = act(norm(z)). */
     fathom_status (*backward)(const nn_layer *l, be_mat grad, be_mat h, be_mat z, const be_act *act);
+    nn_norm_gathers (*gathers)(const nn_layer *l);          /* NULL: none */
     be_mat (*assignment)(const nn_layer *l, bool training); /* n x G of the last forward; NULL: no groups */
 } nn_norm;
 

@@ -123,6 +123,7 @@ typedef struct nn_shape {
     int64_t all_nodes;
     int64_t halo;                                  /* rows of other ranks that an aggregation reads */
     int64_t sends;                                 /* rows that other ranks get, each counted once for every rank */
+    int peers;                                     /* ranks that get some, and that the halo is of */
     int64_t first_row, first_entry, first_feature; /* of this part: the numbers of its elements in dropout masks */
 } nn_shape;
 
@@ -279,6 +280,13 @@ fathom_status nn_get_logits(float *values, const nn_model *model, const nn_pass 
 
 /* Group norm: n x G, how the last layer of the last forward of that kind assigned nodes to groups. */
 fathom_status nn_get_assignment(float *values, const nn_model *model, const nn_pass *pass);
+
+/* What a rank sends to others and receives from them in an epoch, in bytes, and the messages that it sends
+ * (comm_counters); the model may be planned only. */
+typedef struct nn_traffic {
+    int64_t sent, received, messages;
+} nn_traffic;
+nn_traffic nn_epoch_traffic(const nn_model *model, bool evaluates);
 
 int64_t nn_param_count(const nn_model *model);
 const nn_param *nn_param_at(const nn_model *model, int64_t index);

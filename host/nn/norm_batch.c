@@ -93,6 +93,10 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                .eps = nn_eps(l, NN_EPS)});
 }
 
+static nn_norm_gathers gathers(const nn_layer *l) {
+    return (nn_norm_gathers){.training = 2 * l->out, .backward = 2 * l->out};
+}
+
 const nn_norm nn_norm_batch = {
     .keeps_input = true,
     .scale_free = true,
@@ -103,4 +107,5 @@ const nn_norm nn_norm_batch = {
     .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .gathers = gathers,
 };

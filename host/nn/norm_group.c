@@ -145,6 +145,10 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
                                                                          .lambda = lambda});
 }
 
+static nn_norm_gathers gathers(const nn_layer *l) {
+    return (nn_norm_gathers){.training = 2 * l->config->groups * l->out, .backward = (l->config->groups + 1) * l->out};
+}
+
 const nn_norm nn_norm_group = {
     .keeps_input = true,
     .fuses_relu = true,
@@ -155,5 +159,6 @@ const nn_norm nn_norm_group = {
     .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .gathers = gathers,
     .assignment = assignment,
 };

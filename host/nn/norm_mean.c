@@ -42,9 +42,14 @@ static fathom_status backward(const nn_layer *l, be_mat grad, be_mat h, be_mat z
     return centre(l, grad, grad);
 }
 
+static nn_norm_gathers gathers(const nn_layer *l) {
+    return (nn_norm_gathers){.training = l->out, .again = l->out, .backward = l->out, .evaluation = l->out};
+}
+
 const nn_norm nn_norm_mean = {
     .shared_bytes = sizeof(shared),
     .plan_shared = plan_shared,
     .forward = forward,
     .backward = backward,
+    .gathers = gathers,
 };

@@ -67,9 +67,9 @@ fathom_status fallback_fail_resumable(const run *r, fathom_status status) {
     const char *path = r->dir.path, *quote = path[strcspn(path, " \t\"$&|;<>()*?#`!\\")] ? "'" : "";
     if (strchr(path, '\''))
         return status;
-    return fail_suffix(
-        status, "; what was saved is whole: `fathom train --out %s%.400s%s --resume --device cpu` continues from it",
-        quote, path, quote);
+    return fail_suffix(status,
+                       "; what was saved is whole: `fathom train --out %s%.400s%s --resume%s` continues from it", quote,
+                       path, quote, r->config->comm ? "" : " --device cpu");
 }
 
 void fallback_free(run *r) {

@@ -43,6 +43,8 @@ static fathom_status fingerprint(text_buf *text, const train_config *config, con
     text_add(text, "version=%s data=%s split=%s feature-norm=%s ", fathom_version(), set->sha256,
              set->split.name ? set->split.name : "", data_norm_name(c.feature_norm));
     add_real(text, "missing-rate", c.missing_rate, NULL);
+    if (c.order != DATA_ORDER_OWN) /* as on one device: not in older states */
+        text_add(text, "order=%s ", data_order_name(c.order));
     SETTINGS_NETWORK(X);
     SETTINGS_WIDTH(X);
     SETTINGS_GROUP_NORM(X);
@@ -69,6 +71,10 @@ static fathom_status fail_changed(const char *path, const char *what, const char
         path, what, was, now);
 }
 
+/* The order at this pair; `own` is not written. */
+static const char *order_of(const char *pair) { return strncmp(pair, "order=", 6) == 0 ? pair + 6 : "own"; }
+static int order_length(const char *pair) { return (int)strcspn(order_of(pair), " "); }
+
 /* The message names the first pair that differs. */
 static fathom_status compare_fingerprints(const char *was, const char *now, const char *path) {
     if (strcmp(was, now) == 0)
@@ -78,6 +84,11 @@ static fathom_status compare_fingerprints(const char *was, const char *now, cons
         bool differ = a != b || strncmp(was, now, a) != 0;
         if (differ && strncmp(was, "data=", 5) == 0)
             return fail_changed(path, "data: graph, features or labels", was + 5, now + 5);
+        if (differ && (strncmp(was, "order=", 6) == 0) != (strncmp(now, "order=", 6) == 0))
+            return fail(FATHOM_USAGE,
+                        "%s belongs to a run with another order of the nodes: it has --order %.*s, this one %.*s; give "
+                        "that order, or another --out",
+                        path, order_length(was), order_of(was), order_length(now), order_of(now));
         if (differ && strncmp(was, "split-sha256=", 13) == 0)
             return fail_changed(path, "training, validation and test nodes: the split", was + 13, now + 13);
         if (differ)
@@ -119,6 +130,8 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
                                  .data = values[i],
                                  .bytes = (size_t)length * sizeof(float)};
     }
+    if (!path)
+        goto out;
     TRY_OUT(fingerprint(&print, config, set));
     snprintf(numbers[0], sizeof numbers[0], "%" PRId64, p->epoch);
     snprintf(numbers[1], sizeof numbers[1], "%" PRId64, p->best_epoch);
@@ -142,21 +155,24 @@ static double meta_number(const st_file *file, const char *key) {
     return text ? strtod(text, NULL) : NAN;
 }
 
-static fathom_status load_block(nn_model *model, nn_block block, const st_tensor *t) {
+/* The values of `t` on every rank; only the first has the tensor. */
+static fathom_status load_block(nn_model *model, nn_block block, const st_tensor *t, comm *c) {
     float *values = NULL;
     int64_t length = nn_block_len(model, block);
     fathom_status status;
-    if (!t || t->type != ST_F32 || t->count != length)
+    if (comm_rank(c) == 0 && (!t || t->type != ST_F32 || t->count != length))
         return fail(FATHOM_DATA, "its blocks are not those of this model");
     TRY_OUT(mem_new(&values, length, 1, sizeof *values, "checkpoint"));
-    TRY_OUT(st_floats(values, t));
+    if (comm_rank(c) == 0)
+        TRY_OUT(st_floats(values, t));
+    TRY_OUT(comm_spread(c, values, (size_t)length * sizeof *values, 0));
     TRY_OUT(nn_set_block(model, block, values));
 out:
     mem_free(values);
     return status;
 }
 
-static fathom_status read_state(nn_model *model, train_progress *p, const st_file *file) {
+static fathom_status read_progress(train_progress *p, const st_file *file) {
     const char *format = st_meta(file, "format");
     if (!format || strcmp(format, FORMAT) != 0)
         return fail(FATHOM_DATA, "is not a state that this version of fathom can resume");
@@ -169,10 +185,16 @@ static fathom_status read_state(nn_model *model, train_progress *p, const st_fil
                           .best = {meta_number(file, "best_train_acc"), meta_number(file, "best_val_acc"),
                                    meta_number(file, "best_test_acc")},
                           .lambda = meta_number(file, "lambda")};
-    if (!isfinite(p->lambda))
-        return fail(FATHOM_DATA, "does not state which lambda the run has");
+    return isfinite(p->lambda) ? FATHOM_OK : fail(FATHOM_DATA, "does not state which lambda the run has");
+}
+
+/* file: NULL on all ranks but the first. */
+static fathom_status read_state(nn_model *model, train_progress *p, const st_file *file, comm *c) {
+    if (file)
+        TRY(read_progress(p, file));
+    TRY(comm_spread(c, p, sizeof *p, 0));
     for (int i = 0; i < BLOCKS; i++)
-        TRY(load_block(model, blocks[i].block, st_find(file, blocks[i].name)));
+        TRY(load_block(model, blocks[i].block, file ? st_find(file, blocks[i].name) : NULL, c));
     return FATHOM_OK;
 }
 
@@ -181,12 +203,14 @@ fathom_status state_load(nn_model *model, train_progress *progress, const char *
     st_file *file = NULL;
     text_buf now = {0};
     fathom_status status;
+    if (comm_rank(config->comm) > 0)
+        return read_state(model, progress, NULL, config->comm);
     TRY(st_load(&file, path));
     const char *was = st_meta(file, "run");
     TRY_OUT(fingerprint(&now, config, set));
     TRY_OUT(compare_fingerprints(was ? was : "", now.bytes, path));
-    status = read_state(model, progress, file);
-    if (status != FATHOM_OK)
+    status = read_state(model, progress, file, config->comm);
+    if (status != FATHOM_OK && !comm_has_failed(config->comm))
         status = fail_prefix(status, "%s: ", path);
 out:
     text_free(&now);

@@ -17,10 +17,12 @@ typedef struct train_progress {
  * overwritten by a wrong one. */
 fathom_status state_get(float *values, const nn_model *model, nn_block block, bool strict);
 
+/* Of several ranks, all call it; path NULL, of all but the first: nothing is written. */
 fathom_status state_save(const char *path, const nn_model *model, const train_progress *progress,
                          const train_config *config, const data_set *set, bool strict);
 
-/* Refuses the state of another run and names what differs. */
+/* Refuses the state of another run and names what differs. Of several ranks, all call it and the first reads the
+ * file. */
 fathom_status state_load(nn_model *model, train_progress *progress, const char *path, const train_config *config,
                          const data_set *set);
 

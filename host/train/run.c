@@ -11,7 +11,8 @@
 #include "core/mem.h"
 #include "train/checkpoint.h"
 
-bool run_stop_requested(const run *r) { return r->hooks->stop && *r->hooks->stop; }
+bool run_stop_here(const run *r) { return r->hooks->stop && *r->hooks->stop; }
+bool run_stop_requested(const run *r) { return r->config->comm ? r->stops : run_stop_here(r); }
 
 void run_note(const run *r, const char *text) {
     if (r->hooks->note)
@@ -40,8 +41,10 @@ out:
 /* epochs.jsonl is synced first: a state never counts epochs whose lines are not on disk. */
 fathom_status run_save(run *r) {
     char path[RUN_DIR_PATH_MAX];
-    if (!r->dir.path)
+    if (!r->config->out)
         return FATHOM_OK;
+    if (!r->dir.path) /* gives the first rank its part of the moments */
+        return state_save(NULL, r->model, &r->progress, r->config, r->set, on_opencl(r));
     TRY(run_dir_sync(&r->dir));
     TRY(state_save(run_dir_path(path, &r->dir, "state.safetensors"), r->model, &r->progress, r->config, r->set,
                    on_opencl(r)));
@@ -54,8 +57,11 @@ fathom_status run_save(run *r) {
 /* From state.safetensors of the directory, else from initial weights, after a search for lambda if it is auto. */
 static fathom_status resume_or_init(run *r) {
     char path[RUN_DIR_PATH_MAX];
-    if (r->dir.has_state) {
-        TRY(state_load(r->model, &r->progress, run_dir_path(path, &r->dir, "state.safetensors"), r->config, r->set));
+    int32_t has_state = r->dir.has_state;
+    TRY(comm_spread(r->config->comm, &has_state, sizeof has_state, 0));
+    if (has_state) {
+        const char *file = r->dir.path ? run_dir_path(path, &r->dir, "state.safetensors") : NULL;
+        TRY(state_load(r->model, &r->progress, file, r->config, r->set));
         r->result->config.net.lambda = r->progress.lambda;
         nn_set_lambda(r->model, r->progress.lambda);
         return FATHOM_OK;
@@ -93,7 +99,8 @@ static fathom_status restore_or_init(run *r) {
 /* ---- device ---- */
 
 /* Checking and building may take a minute: a stop request ends them, and the directory stays unchanged. */
-static fathom_status fail_if_stopped(const run *r) {
+static fathom_status fail_if_stopped(run *r) {
+    TRY(ranks_agree_to_stop(r));
     return !r->fallback_dev && run_stop_requested(r) ? fail(FATHOM_INTERRUPTED, "interrupted before the first epoch")
                                                      : FATHOM_OK;
 }
@@ -151,7 +158,8 @@ static fathom_status measure_best(run *r) {
     if (r->result->interrupted)
         return FATHOM_OK;
     note_pairs(r);
-    fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, &how);
+    bool measures = comm_rank(r->config->comm) == 0;
+    fathom_status status = train_evaluate(&scores, r->model, r->set, r->dev, measures ? &how : NULL);
     if (status == FATHOM_INTERRUPTED) {
         r->result->interrupted = true;
         metrics_init_nan(&scores.metrics, METRICS_AUTHORS);
@@ -187,11 +195,14 @@ static fathom_status train_on_device(run *r, double start) {
     train_result *result = r->result;
     TRY(check_device(r));
     TRY(fail_if_stopped(r));
-    TRY(nn_input_make(&r->input, r->dev, r->set, r->config->net.model));
-    train_plan_beside(&r->input->shape, r->config, r->set);
+    const train_config *c = r->config;
+    const nn_parts parts = {.comm = c->comm, .order = c->order, .hidden = c->net.hidden};
+    TRY(nn_input_make_part(&r->input, r->dev, r->set, c->net.model, &parts));
+    train_plan_beside(&r->input->shape, c, r->set);
     TRY(nn_model_make(&r->model, &r->config->net, r->input));
     result->bytes = *nn_model_bytes(r->model);
     note_recompute(r);
+    TRY(ranks_note(r));
     TRY(fail_if_stopped(r));
     TRY(restore_or_init(r));
     if (!r->fallback_dev)
@@ -231,7 +242,9 @@ static fathom_status run_to_end(run *r, double start) {
     if (r->set->split.train_count == 0)
         return fail(FATHOM_DATA, "%s: the split %s has no training node", r->set->name,
                     r->set->split.name ? r->set->split.name : "");
-    TRY(run_dir_open(&r->dir, c->out, c->resume));
+    TRY(ranks_check(r));
+    bool writes = comm_rank(c->comm) == 0;
+    TRY(run_dir_open(&r->dir, writes ? c->out : NULL, writes && c->resume));
     TRY(mem_new(&r->epoch_ms, c->epochs, 1, sizeof *r->epoch_ms, "epoch times"));
     bool on_device = on_opencl(r);
     fathom_status status = train_on_device(r, start);
@@ -240,7 +253,7 @@ static fathom_status run_to_end(run *r, double start) {
     if (replace || ((lost || status == FATHOM_NUMERIC) && fallback_possible(r))) {
         TRY(fallback_to_cpu(r));
         status = train_on_device(r, start);
-    } else if (on_device && lost && r->dir.has_record) {
+    } else if (((on_device && lost) || comm_has_failed(c->comm)) && r->dir.has_record) {
         return fallback_fail_resumable(r, status);
     }
     if (status == FATHOM_NUMERIC && r->dir.path && r->progress.best_epoch > 0)
@@ -250,6 +263,7 @@ static fathom_status run_to_end(run *r, double start) {
         TRY(r->hooks->finished(r->hooks->user, r->model));
     result->total_s = clock_seconds() - start + c->load_s + c->open_s;
     TRY(run_dir_write_record(&r->dir, c, r->set, be_device_info(r->dev), result));
+    TRY(comm_gather(c->comm, NULL, 0)); /* no rank ends well when another does not */
     return result->interrupted ? fail_interrupted(r) : FATHOM_OK;
 }
 
@@ -261,11 +275,18 @@ fathom_status train_run(train_result **result, const train_config *config, const
     *result = NULL;
     TRY(mem_new(&r.result, 1, 1, sizeof *r.result, "result"));
     r.result->config = *config;
+    r.result->config.order = data_order_choose(config->order, comm_size(config->comm));
+    r.result->config.ranks = comm_size(config->comm);
+    if (r.result->config.ranks == 1)
+        r.result->config.comm = NULL;
+    comm_set_device(config->comm, be_device_info(dev)->selector);
     r.config = &r.result->config;
     metrics_init_nan(&r.result->metrics, METRICS_AUTHORS);
     locale_t before = c_locale_enter();
     fathom_status status = run_to_end(&r, start);
     c_locale_leave(before);
+    if (status != FATHOM_OK && status != FATHOM_INTERRUPTED)
+        comm_fail(config->comm, status);
     run_dir_close(&r.dir);
     metrics_layers_free(r.layers);
     nn_model_free(r.model);

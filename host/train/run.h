@@ -29,14 +29,26 @@ typedef struct run {
     train_progress snapshot_progress;
     bool has_snapshot;
     bool device_refused; /* by the sanity check */
+    bool stops;          /* with several ranks: one was asked to stop, and all know it */
 } run;
 
 /* ---- run.c ---- */
 
 void run_note(const run *r, const char *text);
+/* With several ranks: what all know. Of this rank alone: run_stop_here. */
 bool run_stop_requested(const run *r);
+bool run_stop_here(const run *r);
 /* Writes state.safetensors and model.safetensors; without a directory does nothing. */
 fathom_status run_save(run *r);
+
+/* ---- ranks.c ---- */
+
+/* FATHOM_USAGE for what several ranks cannot do. */
+fathom_status ranks_check(const run *r);
+/* run_stop_requested from now on, if any rank was asked to stop. */
+fathom_status ranks_agree_to_stop(run *r);
+/* A note with the device and the rows of each rank. */
+fathom_status ranks_note(const run *r);
 
 /* ---- trainer.c ---- */
 

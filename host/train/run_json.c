@@ -64,6 +64,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     SETTINGS_EVALUATION(X);
     SETTINGS_MEMORY(X);
     SETTINGS_MEASURES(X);
+    SETTINGS_ORDER(X);
     json_int(doc, "seed", (int64_t)c->seed);
     json_text(doc, "split", set->split.name);
     json_real(doc, "missing_rate", c->missing_rate);
@@ -202,6 +203,8 @@ void train_json(struct json *doc, const train_config *config, const data_set *se
     train_json_data(doc, set);
     train_json_config(doc, result ? &result->config : config, set);
     train_json_device(doc, info);
+    json_int(doc, "ranks", result ? result->config.ranks : config->ranks > 1 ? config->ranks : 1);
+    json_text(doc, "order", data_order_name((result ? &result->config : config)->order));
     if (result) {
         add_result(doc, result, set->graph.nodes);
         add_costs(doc, config, info, result);

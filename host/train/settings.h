@@ -88,6 +88,11 @@
     X(layer_metrics, INT, layer_metrics, ANY, "layer-metrics", 0, "N", VALUE(0), 0, 10000000, NULL, \
       "metrics of every layer every N epochs, in epochs.jsonl; 0: never", NULL)
 
+/* The order of the nodes, which decides dropout masks: auto is resolved by data_order_choose. */
+#define SETTINGS_ORDER(X)                                                                                  \
+    X(order, CHOICE, order, ANY, "order", 0, NULL, NAMED(auto, DATA_ORDER_AUTO), 0, 0, DATA_ORDER_CHOICES, \
+      "order of the nodes; auto: own on one device, metis or bisection on several", NULL)
+
 #define SETTINGS_PRESET(X)                                                                                         \
     X(preset, CHOICE, preset, ANY, "preset", 0, "NAME", NAMED(authors, TRAIN_AUTHORS), 0, 0, TRAIN_PRESET_CHOICES, \
       "the defaults: see above", "authors, paper or pyg; see fathom train --help")
@@ -126,7 +131,8 @@
     SETTINGS_DROPOUT(X)     \
     SETTINGS_ADAM(X)        \
     SETTINGS_LENGTH(X)      \
-    SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X)
+    SETTINGS_EVALUATION(X)  \
+    SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_ORDER(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. The id of a run covers the first ones always, and later
  * ones where they are not the default: a new key does not change the ids of earlier journals. */
@@ -158,6 +164,7 @@
 #define SETTING_WORD_norm nn_norm_name
 #define SETTING_WORD_preset train_preset_name
 #define SETTING_WORD_skip nn_skip_name
+#define SETTING_WORD_order data_order_name
 /* The words of a COUNTED. */
 #define SETTING_WORDS_recompute NN_RECOMPUTE_CHOICES
 #define SETTING_WORDS_metrics METRICS_ROWS_CHOICES

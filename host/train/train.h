@@ -39,6 +39,9 @@ typedef struct train_config {
     bool fallback;  /* if an OpenCL device is lost, continue on the CPU from the last snapshot */
     bool automatic; /* --device auto: the CPU replaces a device that fails the sanity check */
     bool checked;   /* train_check was called */
+    data_order order;
+    int ranks;  /* of this run, for its record; train_run sets it */
+    comm *comm; /* the ranks of this run, each of which calls train_run; NULL: one device */
 
     /* How the data was loaded: for run.json and the resume fingerprint. */
     const char *data, *features, *labels;
@@ -118,6 +121,11 @@ fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const trai
 fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,
                         const train_hooks *hooks);
 void train_result_free(train_result *result);
+
+/* The same on several devices of this process: a thread and a rank for each, the caller's is rank 0, whose result,
+ * message and hooks these are. `timeout`: seconds a rank may be silent while another waits for it, 0: for ever. */
+fathom_status train_run_devices(train_result **result, const train_config *config, const data_set *set,
+                                be_device *const *devices, int count, double timeout, const train_hooks *hooks);
 
 /* ---- JSON: --json and run.json (run_json.c) ---- */
 

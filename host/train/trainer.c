@@ -158,11 +158,12 @@ static fathom_status fail_numeric(run *r, double loss, int64_t epoch) {
 fathom_status trainer_epoch(run *r, train_epoch *e, int64_t last) {
     int64_t epoch = r->progress.epoch + 1;
     bool evaluate = is_evaluated(r->config, epoch, last);
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {.stop = run_stop_here(r)};
     train_progress *p = &r->progress;
     const int64_t *count = r->input->count;
     double start = clock_seconds();
     TRY(train_one_epoch(&stats, r->model, r->config, epoch, evaluate));
+    r->stops |= stats.stop != 0;
     if (!isfinite(stats.loss))
         return fail_numeric(r, (double)stats.loss, epoch);
     *e = (train_epoch){.epoch = epoch, .epochs = last, .loss = (double)stats.loss, .candidate = NAN};

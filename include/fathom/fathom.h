@@ -277,6 +277,8 @@ typedef struct fathom_epoch {
     double seconds_left;   /**< Estimated. */
     double candidate;      /**< lambda on trial during the search, else NaN. */
 } fathom_epoch;
+/** Ranks of a run on several devices; ranks.h. */
+typedef struct fathom_ranks fathom_ranks;
 /** Training options. "preset": unset, the preset decides by data set, model and depth. */
 typedef struct fathom_train_options {
     size_t size;         /**< Set by fathom_train_options_init. */
@@ -313,6 +315,8 @@ typedef struct fathom_train_options {
     int64_t layer_metrics; /**< Epochs between metrics of every layer, written to epochs.jsonl of `out`; 0: never. */
     int32_t skip;          /**< A fathom_skip; none. */
     double skip_weight;    /**< A, the share of the skip, 0 to 0.999; NaN: by depth. */
+    int32_t order;         /**< A fathom_order; auto. */
+    fathom_ranks *ranks;   /**< Ranks of this run, whose first device is that of fathom_train; NULL: one device. */
 } fathom_train_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_train_options_init(fathom_train_options *options, size_t size);
@@ -439,4 +443,5 @@ FATHOM_API void fathom_model_free(fathom_model *model);
 
 #include "metrics.h" /* of over-smoothing */
 #include "norm.h"    /* the normalisation alone */
+#include "ranks.h"   /* several devices */
 #endif

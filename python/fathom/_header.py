@@ -8,7 +8,7 @@ import ctypes
 import os
 import re
 
-FILES = ("fathom.h", "metrics.h", "norm.h")
+FILES = ("fathom.h", "metrics.h", "norm.h", "ranks.h")
 
 TYPES = {
     "size_t": ctypes.c_size_t, "int": ctypes.c_int, "int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._model import Result
 
 STRUCT = "fathom_train_options"
-_OWN = {"size", "progress", "note", "user", "lambda_auto"}  # not settings
+_OWN = {"size", "progress", "note", "user", "lambda_auto", "ranks"}  # not settings
 _ALIASES = {"lamda": "lambda", "lambda_": "lambda"}  # lambda is a keyword of Python
 DATA = ("split", "feature_norm", "missing_rate")
 

@@ -12,7 +12,8 @@ import fathom
 from fathom._library import command, library
 
 OF_DATA = {"data", "split", "features", "labels", "feature_norm", "missing_rate"}
-OF_COMMAND = {"device", "threads", "profile", "dry_run", "json", "quiet", "help", "trust_device", "version", "verbose", "no_tune"}
+OF_COMMAND = {"device", "threads", "profile", "dry_run", "json", "quiet", "help", "trust_device", "version", "verbose", "no_tune",
+              "ranks", "comm_timeout"}
 
 
 class Header(unittest.TestCase):
@@ -34,7 +35,7 @@ class Header(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_enumerations(self):
-        text = "".join(open(os.path.join(self.folder(), f), encoding="utf-8").read() for f in ("fathom.h", "metrics.h"))
+        text = "".join(open(os.path.join(self.folder(), f), encoding="utf-8").read() for f in ("fathom.h", "metrics.h", "ranks.h"))
         for name, words in self.header.enums.items():
             body = re.search(r"typedef enum " + name + r" \{(.*?)\}", text, re.S).group(1)
             names = re.findall(r"(FATHOM_\w+)", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
@@ -44,7 +45,7 @@ class Header(unittest.TestCase):
 
     def test_functions(self):
         declared = set()
-        for name in ("fathom.h", "metrics.h", "norm.h"):
+        for name in ("fathom.h", "metrics.h", "norm.h", "ranks.h"):
             with open(os.path.join(self.folder(), name), encoding="utf-8") as file:
                 declared |= set(re.findall(r"\b(fathom_[a-z_]+)\(", re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)))
         self.assertEqual(set(self.header.functions), declared)

@@ -1,0 +1,135 @@
+/* ranks.c - a run on several ranks: a thread for each device of this process, what ranks decide together, and what they
+ * cannot do. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/plural.h"
+#include "train/run.h"
+
+/* ---- together ---- */
+
+fathom_status ranks_check(const run *r) {
+    const train_config *c = r->config;
+    const char *what = NULL;
+    if (!c->comm)
+        return FATHOM_OK;
+    if (c->layer_metrics > 0)
+        what = "--layer-metrics";
+    else if (c->fallback)
+        what = "--fallback cpu";
+    return what ? fail(FATHOM_USAGE, "%s works on one device only, not on %d ranks", what, comm_size(c->comm))
+                : FATHOM_OK;
+}
+
+fathom_status ranks_agree_to_stop(run *r) {
+    comm *c = r->config->comm;
+    uint8_t asked[COMM_RANKS_MAX];
+    if (!c)
+        return FATHOM_OK;
+    asked[comm_rank(c)] = run_stop_here(r);
+    TRY(comm_gather(c, asked, sizeof *asked));
+    for (int i = 0; i < comm_size(c); i++)
+        r->stops |= asked[i] != 0;
+    return FATHOM_OK;
+}
+
+typedef struct rank_line {
+    char host[64], device[24];
+    int64_t nodes, halo;
+} rank_line;
+
+/* "rank 0 cpu: 1354 nodes and 83 of others, rank 1 ..."; cut where there are many. */
+fathom_status ranks_note(const run *r) {
+    comm *c = r->config->comm;
+    const nn_shape *shape = nn_model_shape(r->model);
+    char text[1024];
+    rank_line *lines = NULL;
+    fathom_status status;
+    if (!c)
+        return FATHOM_OK;
+    int size = comm_size(c), used = 0;
+    TRY(mem_new(&lines, size, 1, sizeof *lines, "ranks"));
+    rank_line *mine = &lines[comm_rank(c)];
+    snprintf(mine->host, sizeof mine->host, "%s", comm_host(c));
+    snprintf(mine->device, sizeof mine->device, "%s", be_device_info(r->dev)->selector);
+    mine->nodes = shape->nodes;
+    mine->halo = shape->halo;
+    TRY_OUT(comm_gather(c, lines, sizeof *lines));
+    used = snprintf(text, sizeof text, "%d ranks (%s), order %s", size, comm_transport(c),
+                    data_order_name(r->config->order));
+    for (int i = 0; i < size && used < (int)sizeof text - 200; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s rank %d %s%s%s: %" PRId64 " node%s and %" PRId64 " of others", i ? "," : ";", i,
+                         lines[i].device, comm_is_threads(c) ? "" : " on ", comm_is_threads(c) ? "" : lines[i].host,
+                         lines[i].nodes, plural(lines[i].nodes), lines[i].halo);
+    run_note(r, text);
+out:
+    mem_free(lines);
+    return status;
+}
+
+/* ---- threads ---- */
+
+typedef struct rank_task {
+    train_config config;
+    const data_set *set;
+    be_device *dev;
+    train_hooks hooks;
+    pthread_t thread;
+    bool runs;
+    train_result *result;
+} rank_task;
+
+static void *run_rank(void *user) {
+    rank_task *t = user;
+    train_run(&t->result, &t->config, t->set, t->dev, &t->hooks); /* a failure reaches rank 0 through the comm */
+    return NULL;
+}
+
+/* Ranks 1 .. count - 1. */
+static void start(rank_task *tasks, int count) {
+    for (int r = 1; r < count; r++) {
+        tasks[r].runs = pthread_create(&tasks[r].thread, NULL, run_rank, &tasks[r]) == 0;
+        if (!tasks[r].runs)
+            comm_fail(tasks[r].config.comm, fail(FATHOM_FAILURE, "the thread of rank %d cannot be made", r));
+    }
+}
+
+static void end(rank_task *tasks, int count) {
+    for (int r = 1; r < count; r++)
+        if (tasks[r].runs)
+            pthread_join(tasks[r].thread, NULL);
+    for (int r = 0; r < count; r++) {
+        train_result_free(r > 0 ? tasks[r].result : NULL);
+        comm_close(tasks[r].config.comm);
+    }
+}
+
+fathom_status train_run_devices(train_result **result, const train_config *config, const data_set *set,
+                                be_device *const *devices, int count, double timeout, const train_hooks *hooks) {
+    const comm_options options = {.timeout = timeout};
+    rank_task *tasks = NULL;
+    comm **ranks = NULL;
+    fathom_status status;
+    *result = NULL;
+    if (count == 1)
+        return train_run(result, config, set, devices[0], hooks);
+    TRY_OUT(mem_new(&tasks, count, 1, sizeof *tasks, "ranks"));
+    TRY_OUT(mem_new(&ranks, count, 1, sizeof(comm *), "ranks"));
+    TRY_OUT(comm_open_threads(ranks, count, &options));
+    for (int r = 0; r < count; r++) {
+        tasks[r] = (rank_task){.config = *config, .set = set, .dev = devices[r]};
+        tasks[r].config.comm = ranks[r];
+        tasks[r].hooks.stop = hooks ? hooks->stop : NULL;
+    }
+    start(tasks, count);
+    status = train_run(result, &tasks[0].config, set, devices[0], hooks);
+    end(tasks, count);
+out:
+    mem_free(tasks);
+    mem_free(ranks);
+    return status;
+}
