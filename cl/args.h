@@ -228,7 +228,7 @@ typedef struct csr_args {
 typedef struct spmm_args {
     csr_args a;
     mat_args y, x, z;
-    u32 has_z, d;
+    u32 has_z, d, y_head; /* columns of a head; from one head to the next in y */
     float alpha, beta;
 } spmm_args;
 

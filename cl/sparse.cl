@@ -31,18 +31,19 @@ HELPER void read_tile(tile *t, __global const uint *table, __global const long *
 }
 
 /* Entries first .. first + count - 1 of a tile: where the row of x begins that each multiplies, and by what. Parts are
- * rows of their own matrix, `parts_ld` wide. */
+ * rows of their own matrix, `parts_ld` wide for each head. */
 HELPER void stage_entries(__local uint *at, __local float *factor, const tile *t, uint first, uint count,
                           __global const int *indices, __global const int *eids, __global const float *val,
                           const csr_args *a, const mat_args *x, uint parts_ld) {
     for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0)) {
         uint e = t->entry + first + i;
         if (t->parts) {
-            at[i] = e * parts_ld;
+            at[i] = e * parts_ld * (uint)get_num_groups(1);
             factor[i] = 1.0f;
         } else {
             at[i] = x->off + (uint)indices[a->indices + e] * x->ld;
-            factor[i] = a->has_val ? val[a->val + (a->has_eids ? (uint)eids[a->eids + e] : e)] : 1.0f;
+            uint id = a->has_eids ? (uint)eids[a->eids + e] : e;
+            factor[i] = a->has_val ? val[a->val + id * (uint)get_num_groups(1)] : 1.0f;
         }
     }
 }
@@ -139,17 +140,23 @@ HELPER float4 row_sum(const tile *t, __local const float4 *sums, __global const 
 }
 
 /* Computes: y_r = alpha sum_{e in row r} val[id] x_{indices[e]} + beta z_r, id = eids[e] or e.
- * Shapes: A rows x K, x K x d, y and z rows x d; z may be y; parts: of long rows, PADDED(d) wide.
- * Launch: one work-group per tile and SPMM_COLS columns; a work-item per segment and 4 columns, then per row and 4.
- * Memory: at, factor: TILE_ENTRIES; sums: TILE_SEGMENTS x columns.
- * Order: entries of a segment, segments of a pass, passes or parts of the row, each ascending. */
+ * Shapes: A rows x K, x K x heads d, y and z rows x heads d, val ids x heads; z may be y; parts: of long rows,
+ * heads PADDED(d) wide.
+ * Launch: one work-group per tile, SPMM_COLS columns and, in dimension 1, head; a work-item per segment and 4 columns,
+ * then per row and 4. Memory: at, factor: TILE_ENTRIES; sums: TILE_SEGMENTS x columns. Order: entries of a segment,
+ * segments of a pass, passes or parts of the row, each ascending. */
 __kernel void spmm(__global float *y, __global const float *x, __global const float *z, __global const uint *table,
                    __global const long *indptr, __global const int *indices, __global const int *eids,
                    __global const float *val, __global const float *parts, __local uint *at, __local float *factor,
                    __local float4 *sums, spmm_args a) {
     uint group = (uint)get_group_id(0), chunk = group / a.a.count, col = SPMM_COLS * chunk;
-    uint vecs = CEIL_DIV(min((uint)SPMM_COLS, a.d - col), VEC);
+    uint vecs = CEIL_DIV(min((uint)SPMM_COLS, a.d - col), VEC), head = (uint)get_group_id(1);
     tile t;
+    y += head * a.y_head;
+    x += head * a.d;
+    z += head * a.d;
+    val += head;
+    parts += head * PADDED(a.d, VEC);
     read_tile(&t, table, indptr, &a.a, group - chunk * a.a.count);
     sum_tile(&t, sums, at, factor, table, indices, eids, val, x, parts, &a.a, &a.x, col, vecs, a.d);
     for (uint i = (uint)get_local_id(0); i < t.rows * vecs; i += (uint)get_local_size(0)) {

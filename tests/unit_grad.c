@@ -138,7 +138,7 @@ static void make_graph(void) {
 static double val[MAX];
 static be_drop drop;
 static double spmm_loss(void) {
-    ref_spmm(y, &a, val, x, NULL, &drop, 1, 0, D);
+    ref_spmm(y, &a, val, x, NULL, &drop, 1, 0, 1, D);
     return dot(gy, y, N * D);
 }
 
@@ -148,36 +148,38 @@ static void spmm_of_the_transpose_is_its_gradient(void) {
     draw(x, N * D);
     draw(gy, N * D);
     draw(val, (int)a.nnz);
-    ref_spmm(gx, &at, val, gy, NULL, &drop, 1, 0, D);
+    ref_spmm(gx, &at, val, gy, NULL, &drop, 1, 0, 1, D);
     agrees("gx", gx, x, N * D, spmm_loss);
 }
 
-/* ---- attention: y = masked softmax(leakyrelu(s + t)) z ---- */
+/* ---- attention: y = masked softmax(leakyrelu(s + t)) z; one head of D columns, or two of D / 2 ---- */
 
-static double a_src[D], a_dst[D], s[N], t[N], alpha[MAX];
+static double a_src[D], a_dst[D], s[2 * N], t[2 * N], alpha[2 * MAX];
+static int64_t heads;
 #define SLOPE 0.2
 
 static double attention_loss(void) {
-    ref_gat_scores(s, t, x, a_src, a_dst, N, D);
-    ref_gat_softmax(alpha, &a, s, t, SLOPE);
-    ref_spmm(y, &a, alpha, x, NULL, &drop, 1, 0, D);
+    ref_gat_scores(s, t, x, a_src, a_dst, N, heads, D / heads);
+    ref_gat_softmax(alpha, &a, s, t, SLOPE, heads);
+    ref_spmm(y, &a, alpha, x, NULL, &drop, 1, 0, heads, D / heads);
     return dot(gy, y, N * D);
 }
 
 static void attention_backward(void) {
     make_graph();
-    for (int kind = 0; kind < 2; kind++) {
-        double ge[MAX], gt[N], gs[N], ga_src[D] = {0}, ga_dst[D] = {0};
-        drop = be_drop_make(kind ? 0.4f : 0.0f, 9, RANDOM_ATTENTION, 2, 1);
+    for (int kind = 0; kind < 4; kind++) {
+        double ge[2 * MAX], gt[2 * N], gs[2 * N], ga_src[D] = {0}, ga_dst[D] = {0};
+        heads = kind / 2 + 1;
+        drop = be_drop_make(kind % 2 ? 0.4f : 0.0f, 9, RANDOM_ATTENTION, 2, 1);
         draw(x, N * D);
         draw(gy, N * D);
         draw(a_src, D);
         draw(a_dst, D);
         attention_loss();
-        ref_spmm(gx, &at, alpha, gy, NULL, &drop, 1, 0, D);
-        ref_gat_backward_edges(ge, gt, &a, alpha, s, t, gy, x, &drop, SLOPE, D);
-        ref_gat_edge_sums(gs, &at, ge);
-        ref_gat_backward_scores(gx, ga_src, ga_dst, x, a_src, a_dst, gs, gt, N, D);
+        ref_spmm(gx, &at, alpha, gy, NULL, &drop, 1, 0, heads, D / heads);
+        ref_gat_backward_edges(ge, gt, &a, alpha, s, t, gy, x, &drop, SLOPE, heads, D / heads);
+        ref_gat_edge_sums(gs, &at, ge, heads);
+        ref_gat_backward_scores(gx, ga_src, ga_dst, x, a_src, a_dst, gs, gt, N, heads, D / heads);
         agrees("gz", gx, x, N * D, attention_loss);
         agrees("ga_src", ga_src, a_src, D, attention_loss);
         agrees("ga_dst", ga_dst, a_dst, D, attention_loss);

@@ -121,6 +121,8 @@ typedef struct be_gemm_args {
  * with id the entry's id; a is R x K, x is K x d, y and
  * z are R x d. val: 1 x (number of ids) [optional: all ones]; z [optional] and
  * may be y (accumulate). A row without entries gives beta z_r.
+ * val of (number of ids) x H, rows contiguous: H heads, d a multiple of H; column j of head h = j / (d / H) is
+ * weighed by val[id][h].
  * Graph aggregation; sparse features times weights; with the transpose,
  * gradients: gW += X' gP. Dropout of values is done before, by activate: the masked values are stored in val. */
 typedef struct be_spmm_args {
@@ -129,6 +131,9 @@ typedef struct be_spmm_args {
     be_mat val, x, z;
     float alpha, beta;
 } be_spmm_args;
+
+/* Values of each entry: the heads of spmm. a has entries. */
+static inline int64_t be_heads(be_mat val, const be_csr *a) { return val.rows * val.cols / a->nnz; }
 
 /* y_r = (sum_{e in row r} val[id] x_{indices[e]}) op(w), op(w) = w or its transpose; a is R x K, x is K x d, op(w) d x
  * m, y is R x m; neither d nor m is above BE_FUSED_MAX_COLS. p [optional]: R x d, the sums themselves. val: as for
@@ -141,16 +146,19 @@ typedef struct be_aggregate_args {
     bool tw;
 } be_aggregate_args;
 
-/* -- attention (GAT, one head): row v of the CSR holds v's neighbours u -- */
+/* -- attention (GAT): row v of the CSR holds v's neighbours u --
+ * H heads, from 1: z and gy are n x (H d), columns h d .. (h + 1) d - 1 those of head h; values of nodes (s, t, gs, gt)
+ * n x H, values of entries (alpha, ge) nnz x H by entry id, parameters (a_src, a_dst) H x d; these three have
+ * contiguous rows. The formulas hold for each head. */
 
-/* s_v = z_v . a_src, t_v = z_v . a_dst; z is n x d, a_* 1 x d, s and t 1 x n. */
+/* s_v = z_v . a_src, t_v = z_v . a_dst. */
 typedef struct be_gat_scores_args {
     be_mat s, t;
     be_mat z, a_src, a_dst;
 } be_gat_scores_args;
 
 /* alpha_vu = softmax over u in row v of leakyrelu(s_u + t_v); the row maximum is
- * subtracted. alpha is 1 x nnz by entry id. The weighted aggregation that follows is
+ * subtracted. The weighted aggregation that follows is
  * spmm with val = alpha, or with the masked alpha that activate stores under dropout. */
 typedef struct be_gat_softmax_args {
     be_mat alpha;
@@ -163,8 +171,8 @@ typedef struct be_gat_softmax_args {
  *   q_vu  = mask_vu <gy_v, z_u>
  *   ge_vu = alpha_vu (q_vu - sum_w alpha_vw q_vw) leakyrelu'(s_u + t_v)
  *   gt_v  = sum_u ge_vu
- * alpha_dropped [optional: mask = 1]: mask alpha, 1 x nnz; mask is `scale` where it is not 0, else 0 (where alpha is 0
- * so is ge, whatever the mask). ge and alpha 1 x nnz by entry id, gt 1 x n, gy and z n x d. leakyrelu'(0) = slope. */
+ * alpha_dropped [optional: mask = 1]: mask alpha, like alpha; mask is `scale` where it is not 0, else 0 (where alpha is
+ * 0 so is ge, whatever the mask). leakyrelu'(0) = slope. */
 typedef struct be_gat_backward_edges_args {
     be_mat ge, gt;
     be_csr a;
@@ -172,7 +180,7 @@ typedef struct be_gat_backward_edges_args {
     float scale, slope;
 } be_gat_backward_edges_args;
 
-/* gs_u = sum over row u of the transpose of ge[id]; gs is 1 x rows. */
+/* gs_u = sum over row u of the transpose of ge[id]. */
 typedef struct be_gat_edge_sums_args {
     be_mat gs;
     be_csr at;

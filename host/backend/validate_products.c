@@ -93,8 +93,13 @@ fathom_status be_validate_spmm(const be_device *dev, const be_spmm_args *a) {
     validate_mat(&ctx, "x", a->x, a->a.cols, 0);
     validate_mat(&ctx, "y", a->y, a->a.rows, a->x.cols);
     validate_mat_optional(&ctx, "z", a->z, a->a.rows, a->x.cols);
-    if (a->val.buf && a->a.nnz > 0)
+    if (a->val.buf && a->a.nnz > 0 && a->val.rows == a->a.nnz) {
+        validate_packed(&ctx, "val", a->val, a->a.nnz, 0);
+        validate(&ctx, ctx.status != FATHOM_OK || a->x.cols % a->val.cols == 0,
+                 "the columns of x are not a multiple of those of val");
+    } else if (a->val.buf && a->a.nnz > 0) {
         validate_vec(&ctx, "val", a->val, a->a.nnz);
+    }
     validate_output(&ctx, "y", a->y, "z");
     END;
 }
@@ -116,13 +121,18 @@ fathom_status be_validate_aggregate(const be_device *dev, const be_aggregate_arg
 
 /* ---- attention ---- */
 
+/* A matrix with d columns for each head. */
+static void validate_heads(validation *ctx, const char *field, be_mat m, int64_t rows, be_mat params) {
+    validate_mat(ctx, field, m, rows, params.rows * params.cols);
+}
+
 fathom_status be_validate_gat_scores(const be_device *dev, const be_gat_scores_args *a) {
     BEGIN("gat_scores");
-    validate_mat(&ctx, "z", a->z, 0, 0);
-    validate_vec(&ctx, "a_src", a->a_src, a->z.cols);
-    validate_vec(&ctx, "a_dst", a->a_dst, a->z.cols);
-    validate_vec(&ctx, "s", a->s, a->z.rows);
-    validate_vec(&ctx, "t", a->t, a->z.rows);
+    validate_packed(&ctx, "a_src", a->a_src, 0, 0);
+    validate_packed(&ctx, "a_dst", a->a_dst, a->a_src.rows, a->a_src.cols);
+    validate_heads(&ctx, "z", a->z, 0, a->a_src);
+    validate_packed(&ctx, "s", a->s, a->z.rows, a->a_src.rows);
+    validate_packed(&ctx, "t", a->t, a->z.rows, a->a_src.rows);
     validate_output(&ctx, "s", a->s, NULL);
     validate_output(&ctx, "t", a->t, NULL);
     END;
@@ -132,9 +142,9 @@ fathom_status be_validate_gat_softmax(const be_device *dev, const be_gat_softmax
     BEGIN("gat_softmax");
     validate_csr(&ctx, "a", &a->a);
     validate(&ctx, a->a.nnz > 0, "a has no entry");
-    validate_vec(&ctx, "alpha", a->alpha, a->a.nnz);
-    validate_vec(&ctx, "s", a->s, a->a.cols);
-    validate_vec(&ctx, "t", a->t, a->a.rows);
+    validate_packed(&ctx, "s", a->s, a->a.cols, 0);
+    validate_packed(&ctx, "t", a->t, a->a.rows, a->s.cols);
+    validate_packed(&ctx, "alpha", a->alpha, a->a.nnz, a->s.cols);
     validate_output(&ctx, "alpha", a->alpha, NULL);
     END;
 }
@@ -143,15 +153,17 @@ fathom_status be_validate_gat_backward_edges(const be_device *dev, const be_gat_
     BEGIN("gat_backward_edges");
     validate_csr(&ctx, "a", &a->a);
     validate(&ctx, a->a.nnz > 0, "a has no entry");
-    validate_vec(&ctx, "ge", a->ge, a->a.nnz);
-    validate_vec(&ctx, "gt", a->gt, a->a.rows);
-    validate_vec(&ctx, "alpha", a->alpha, a->a.nnz);
+    validate_packed(&ctx, "alpha", a->alpha, a->a.nnz, 0);
+    validate_packed(&ctx, "ge", a->ge, a->a.nnz, a->alpha.cols);
+    validate_packed(&ctx, "gt", a->gt, a->a.rows, a->alpha.cols);
     if (a->alpha_dropped.buf)
-        validate_vec(&ctx, "alpha_dropped", a->alpha_dropped, a->a.nnz);
-    validate_vec(&ctx, "s", a->s, a->a.cols);
-    validate_vec(&ctx, "t", a->t, a->a.rows);
+        validate_packed(&ctx, "alpha_dropped", a->alpha_dropped, a->a.nnz, a->alpha.cols);
+    validate_packed(&ctx, "s", a->s, a->a.cols, a->alpha.cols);
+    validate_packed(&ctx, "t", a->t, a->a.rows, a->alpha.cols);
     validate_mat(&ctx, "gy", a->gy, a->a.rows, 0);
     validate_mat(&ctx, "z", a->z, a->a.cols, a->gy.cols);
+    validate(&ctx, ctx.status != FATHOM_OK || a->z.cols % a->alpha.cols == 0,
+             "the columns of z are not a multiple of the heads");
     validate_output(&ctx, "ge", a->ge, NULL);
     validate_output(&ctx, "gt", a->gt, NULL);
     END;
@@ -161,22 +173,22 @@ fathom_status be_validate_gat_edge_sums(const be_device *dev, const be_gat_edge_
     BEGIN("gat_edge_sums");
     validate_csr(&ctx, "at", &a->at);
     validate(&ctx, a->at.nnz > 0, "at has no entry");
-    validate_vec(&ctx, "gs", a->gs, a->at.rows);
-    validate_vec(&ctx, "ge", a->ge, a->at.nnz);
+    validate_packed(&ctx, "gs", a->gs, a->at.rows, 0);
+    validate_packed(&ctx, "ge", a->ge, a->at.nnz, a->gs.cols);
     validate_output(&ctx, "gs", a->gs, NULL);
     END;
 }
 
 fathom_status be_validate_gat_backward_scores(const be_device *dev, const be_gat_backward_scores_args *a) {
     BEGIN("gat_backward_scores");
-    validate_mat(&ctx, "z", a->z, 0, 0);
+    validate_packed(&ctx, "a_src", a->a_src, 0, 0);
+    validate_packed(&ctx, "a_dst", a->a_dst, a->a_src.rows, a->a_src.cols);
+    validate_packed(&ctx, "ga_src", a->ga_src, a->a_src.rows, a->a_src.cols);
+    validate_packed(&ctx, "ga_dst", a->ga_dst, a->a_src.rows, a->a_src.cols);
+    validate_heads(&ctx, "z", a->z, 0, a->a_src);
     validate_mat(&ctx, "gz", a->gz, a->z.rows, a->z.cols);
-    validate_vec(&ctx, "ga_src", a->ga_src, a->z.cols);
-    validate_vec(&ctx, "ga_dst", a->ga_dst, a->z.cols);
-    validate_vec(&ctx, "a_src", a->a_src, a->z.cols);
-    validate_vec(&ctx, "a_dst", a->a_dst, a->z.cols);
-    validate_vec(&ctx, "gs", a->gs, a->z.rows);
-    validate_vec(&ctx, "gt", a->gt, a->z.rows);
+    validate_packed(&ctx, "gs", a->gs, a->z.rows, a->a_src.rows);
+    validate_packed(&ctx, "gt", a->gt, a->z.rows, a->a_src.rows);
     validate_output(&ctx, "gz", a->gz, NULL);
     validate_output(&ctx, "ga_src", a->ga_src, NULL);
     validate_output(&ctx, "ga_dst", a->ga_dst, NULL);

@@ -14,9 +14,9 @@
 
 typedef struct activations {
     be_mat p;             /* n x out */
-    be_mat s, t;          /* 1 x n */
-    be_mat alpha;         /* 1 x entries */
-    be_mat alpha_dropped; /* 1 x entries: mask alpha; in training with dropout */
+    be_mat s, t;          /* n x 1 */
+    be_mat alpha;         /* entries x 1 */
+    be_mat alpha_dropped; /* entries x 1: mask alpha; in training with dropout */
 } activations;
 
 typedef struct layer {
@@ -27,7 +27,7 @@ typedef struct layer {
 
 typedef struct shared {
     activations eval;
-    be_mat ge, gs, gt; /* 1 x entries, 1 x n, 1 x n */
+    be_mat ge, gs, gt; /* entries x 1, n x 1, n x 1 */
 } shared;
 
 static void declare(const nn_layer *l, nn_params *params) {
@@ -44,25 +44,27 @@ static void declare(const nn_layer *l, nn_params *params) {
 static void plan_activations(activations *acts, nn_plan *plan, const nn_shape *shape, int64_t width) {
     int64_t rows = shape->nodes + shape->halo;
     nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->p, rows, width);
-    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->s, 1, rows);
-    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->t, 1, rows);
-    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->alpha, 1, shape->entries);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->s, rows, 1);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->t, rows, 1);
+    nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &acts->alpha, shape->entries, 1);
 }
 
 static void plan_layer(const nn_layer *l, nn_plan *plan) {
     layer *state = l->state;
     plan_activations(&state->saved, plan, l->shape, l->out);
     if (l->config->dropout > 0.0)
-        nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &state->saved.alpha_dropped, 1, l->shape->entries);
+        nn_plan_mat(plan, NN_MEM_ACTIVATIONS, &state->saved.alpha_dropped, l->shape->entries, 1);
 }
 
 static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
     shared *s = l->shared;
     plan_activations(&s->eval, plan, l->shape, widest);
-    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->ge, 1, l->shape->entries);
-    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gs, 1, l->shape->nodes + l->shape->halo);
-    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gt, 1, l->shape->nodes);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->ge, l->shape->entries, 1);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gs, l->shape->nodes + l->shape->halo, 1);
+    nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gt, l->shape->nodes, 1);
 }
+
+static be_mat flat(be_mat m) { return be_vector(m.buf, m.off, m.rows * m.cols); }
 
 static be_drop attention_dropout(const nn_layer *l, const nn_pass *pass) {
     be_drop drop = be_drop_make(pass->training ? (float)l->config->dropout : 0.0f, pass->seed, RANDOM_ATTENTION,
@@ -76,7 +78,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     const activations *acts = pass->training ? &state->saved : &((const shared *)l->shared)->eval;
     const nn_input *in = l->input;
     int64_t n = l->shape->nodes;
-    be_mat p = nn_resize(acts->p, n, l->out), t = nn_resize(acts->t, 1, n), masked = acts->alpha;
+    be_mat p = nn_resize(acts->p, n, l->out), t = nn_resize(acts->t, n, 1), masked = acts->alpha;
     be_drop drop = attention_dropout(l, pass);
     /* P = H W */
     TRY(nn_linear_forward(&state->lin, l, pass, p, h));
@@ -91,7 +93,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     /* A_d = mask alpha */
     if (drop.rate > 0.0f) {
         masked = acts->alpha_dropped;
-        TRY(be_activate(l->dev, &(be_activate_args){.y = masked, .x = acts->alpha, .act = {.drop = drop}}));
+        TRY(be_activate(l->dev, &(be_activate_args){.y = flat(masked), .x = flat(acts->alpha), .act = {.drop = drop}}));
     }
     /* Z = A_d P */
     return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = masked, .x = p, .alpha = 1.0f});
@@ -104,7 +106,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     const nn_input *in = l->input;
     be_drop drop = attention_dropout(l, pass);
     int64_t n = l->shape->nodes, rows = n + l->shape->halo;
-    be_mat gp_all = nn_resize(l->ws->tmp_buf, rows, l->out), gp = nn_tmp(l->ws, l->out), gs = nn_resize(s->gs, 1, n);
+    be_mat gp_all = nn_resize(l->ws->tmp_buf, rows, l->out), gp = nn_tmp(l->ws, l->out), gs = nn_resize(s->gs, n, 1);
     be_mat p = nn_resize(acts->p, n, l->out), masked = drop.rate > 0.0f ? acts->alpha_dropped : acts->alpha;
     /* galpha_vu = mask_vu gZ_v . P_u;  ge, gt: through the softmax and LeakyReLU */
     TRY(be_gat_backward_edges(l->dev, &(be_gat_backward_edges_args){.ge = s->ge,
@@ -113,7 +115,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
                                                                     .alpha = acts->alpha,
                                                                     .alpha_dropped = acts->alpha_dropped,
                                                                     .s = acts->s,
-                                                                    .t = nn_resize(acts->t, 1, n),
+                                                                    .t = nn_resize(acts->t, n, 1),
                                                                     .gy = l->ws->grad,
                                                                     .z = nn_resize(acts->p, rows, l->out),
                                                                     .scale = drop.scale,

@@ -18,23 +18,24 @@ fathom_status build_gemm(case_job *job, const op_case *c) {
 /* The matrix is n x k (k 0: square); z is present when b is not 0, and is y with CASE_ALIAS; kind 1: with a plan
  * that knows its transpose. The columns k that the hub of GRAPH_HUB names are the entries of row 0. */
 fathom_status build_spmm(case_job *job, const op_case *c) {
-    int64_t cols = c->k ? c->k : c->n;
+    int64_t cols = c->k ? c->k : c->n, heads = case_heads(c), width = heads * c->d;
     graph g, back;
-    tensor *y = out(job, "y", c->n, c->d);
+    tensor *y = out(job, "y", c->n, width);
     if (c->kind == 1) {
         TRY(make_graph(job, &back, cols, c->n, false));
         TRY(make_transpose(job, &g, &back));
     } else {
         TRY(make_graph(job, &g, c->n, cols, c->flags & CASE_TRANSPOSE));
     }
-    tensor *val = c->flags & CASE_BARE ? NULL : in(job, "val", 1, g.nnz), *x = in(job, "x", cols, c->d);
-    tensor *z = c->b != 0.0f ? in(job, "z", c->n, c->d) : NULL;
+    tensor *x = in(job, "x", cols, width), *z = c->b != 0.0f ? in(job, "z", c->n, width) : NULL, *val = NULL;
+    if (!(c->flags & CASE_BARE))
+        val = heads > 1 ? packed(in(job, "val", g.nnz, heads)) : in(job, "val", 1, g.nnz);
     be_drop none = {0};
     TRY(job->status);
     if (c->flags & CASE_ALIAS)
         alias(y, z);
     ref_csr a = oracle_csr(&g);
-    ref_spmm(y->want, &a, values(val), x->v, values(z), &none, (double)c->a, (double)c->b, c->d);
+    ref_spmm(y->want, &a, values(val), x->v, values(z), &none, (double)c->a, (double)c->b, heads, c->d);
     TRY(job_upload(job));
     be_csr matrix = csr(&g);
     if (c->kind == 1) {

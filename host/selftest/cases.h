@@ -52,6 +52,7 @@ typedef struct op_case {
     be_op op;
     const char *name; /* unique within the operation */
     int n, d, k;      /* rows, columns, and third size: inner dimension, classes, groups, columns of a sparse matrix */
+    int heads;        /* of attention and spmm, with d columns each; 0: one */
     int64_t first;    /* first row of a part of a pairwise fold; first element of a dropout mask */
     int rows;         /* rows of that part, 0: all; or of the statistics of which a backward has a part, 0: its own */
     int kind;         /* be_fold, be_row_norm, number of a set, step of Adam */

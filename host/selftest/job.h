@@ -95,6 +95,7 @@ be_longs longs(const tensor *t);
 be_csr csr(const graph *g);                                                   /* without a plan */
 fathom_status job_prepare(case_job *job, be_csr *a, const be_csr *transpose); /* be_csr_prepare, at most once a job */
 be_drop case_drop(const op_case *c);
+static inline int64_t case_heads(const op_case *c) { return c->heads ? c->heads : 1; }
 be_act case_act(const op_case *c);
 
 /* Builders, one per operation: tensors, the oracle's results, arguments. */

@@ -35,19 +35,21 @@ void ref_gemm(double *c, const double *a, const double *b, bool ta, bool tb, dou
 /* y is rows x m, p rows x d or NULL, op(w) d x m. */
 void ref_aggregate(double *y, double *p, const ref_csr *a, const double *val, const double *x, const double *w, bool tw,
                    int64_t d, int64_t m);
+/* Here and in attention: d columns of each head; val, if any, has a value of each entry for each head. */
 void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, const double *z, const be_drop *drop,
-              double alpha, double beta, int64_t d);
+              double alpha, double beta, int64_t heads, int64_t d);
 
 /* attention */
 void ref_gat_scores(double *s, double *t, const double *z, const double *a_src, const double *a_dst, int64_t n,
-                    int64_t d);
-void ref_gat_softmax(double *alpha, const ref_csr *a, const double *s, const double *t, double slope);
+                    int64_t heads, int64_t d);
+void ref_gat_softmax(double *alpha, const ref_csr *a, const double *s, const double *t, double slope, int64_t heads);
 void ref_gat_backward_edges(double *ge, double *gt, const ref_csr *a, const double *alpha, const double *s,
                             const double *t, const double *gy, const double *z, const be_drop *drop, double slope,
-                            int64_t d);
-void ref_gat_edge_sums(double *gs, const ref_csr *at, const double *ge);
+                            int64_t heads, int64_t d);
+void ref_gat_edge_sums(double *gs, const ref_csr *at, const double *ge, int64_t heads);
 void ref_gat_backward_scores(double *gz, double *ga_src, double *ga_dst, const double *z, const double *a_src,
-                             const double *a_dst, const double *gs, const double *gt, int64_t n, int64_t d);
+                             const double *a_dst, const double *gs, const double *gt, int64_t n, int64_t heads,
+                             int64_t d);
 
 /* batch and pair normalisation */
 void ref_col_stats(double *mean, double *var, double *rmean, double *rvar, const double *x, double momentum, int64_t n,

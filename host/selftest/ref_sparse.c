@@ -2,15 +2,16 @@
 #include "selftest/ref.h"
 
 void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, const double *z, const be_drop *drop,
-              double alpha, double beta, int64_t d) {
+              double alpha, double beta, int64_t heads, int64_t d) {
+    int64_t cols = heads * d;
     for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t j = 0; j < d; j++) {
+        for (int64_t j = 0; j < cols; j++) {
             double sum = 0;
             for (int64_t e = a->indptr[r]; e < a->indptr[r + 1]; e++) {
-                int64_t id = ref_id(a, e);
-                sum += (val ? val[id] : 1) * ref_drop_factor(drop, id) * x[a->indices[e] * d + j];
+                int64_t id = ref_id(a, e) * heads + j / d;
+                sum += (val ? val[id] : 1) * ref_drop_factor(drop, id) * x[a->indices[e] * cols + j];
             }
-            y[r * d + j] = alpha * sum + (z ? beta * z[r * d + j] : 0);
+            y[r * cols + j] = alpha * sum + (z ? beta * z[r * cols + j] : 0);
         }
 }
 

@@ -202,6 +202,12 @@ static inline ocl_arg ocl_local(size_t bytes) { return (ocl_arg){bytes, OCL_LOCA
 static inline mat_args ocl_mat(be_mat m) {
     return (mat_args){(u32)m.off, (u32)m.ld, m.off % VEC == 0 && m.ld % VEC == 0};
 }
+/* Of the columns of any head. */
+static inline mat_args ocl_head_mat(be_mat m, int64_t heads) {
+    mat_args args = ocl_mat(m);
+    args.aligned = args.aligned && (heads == 1 || m.cols / heads % VEC == 0);
+    return args;
+}
 
 act_args ocl_act_args(be_act act);
 

@@ -22,24 +22,28 @@ static csr_args args_of(const be_csr *a, be_mat val, bool parts) {
                                         : a->plan_tiles};
 }
 
+static int64_t heads_of(const be_csr *a, be_mat val) { return val.buf && a->nnz > 0 ? be_heads(val, a) : 1; }
+
 /* y = alpha A x + beta z; or, into scratch, the parts of the long rows of A. */
 static fathom_status launch_spmm(ocl_device *dev, const be_spmm_args *a, bool parts) {
     csr_args csr = args_of(&a->a, a->val, parts);
-    u32 d = (u32)a->x.cols, ld = PADDED(d, VEC);
-    mat_args y = parts ? (mat_args){0, ld, 1} : ocl_mat(a->y);
+    int64_t heads = heads_of(&a->a, a->val);
+    u32 d = (u32)(a->x.cols / heads), ld = PADDED(d, VEC);
+    mat_args y = parts ? (mat_args){0, ld * (u32)heads, 1} : ocl_head_mat(a->y, heads);
     TRY(ocl_require(dev, K_spmm));
-    return OCL_RUN(dev, K_spmm, (int64_t)csr.count * CEIL_DIV(d, SPMM_COLS) * (int64_t)dev->group_size[K_spmm],
-                   parts ? SCRATCH_BUF(dev) : BUF(a->y), BUF(a->x), BUF(a->z), ocl_buf(a->a.plan),
-                   ENTRIES(a->a, a->val), SCRATCH_BUF(dev), STAGED,
-                   ocl_local(be_floats(TILE_SEGMENTS * PADDED(d < SPMM_COLS ? d : SPMM_COLS, VEC))),
-                   ARGS(spmm_args, .a = csr, .y = y, .x = ocl_mat(a->x), .z = ocl_mat(a->z), .has_z = a->z.buf != NULL,
-                        .d = d, .alpha = a->alpha, .beta = a->beta));
+    return OCL_RUN_2D(
+        dev, K_spmm, (int64_t)csr.count * CEIL_DIV(d, SPMM_COLS) * (int64_t)dev->group_size[K_spmm], heads,
+        parts ? SCRATCH_BUF(dev) : BUF(a->y), BUF(a->x), BUF(a->z), ocl_buf(a->a.plan), ENTRIES(a->a, a->val),
+        SCRATCH_BUF(dev), STAGED, ocl_local(be_floats(TILE_SEGMENTS * PADDED(d < SPMM_COLS ? d : SPMM_COLS, VEC))),
+        ARGS(spmm_args, .a = csr, .y = y, .x = ocl_head_mat(a->x, heads), .z = ocl_head_mat(a->z, heads),
+             .has_z = a->z.buf != NULL, .d = d, .y_head = parts ? ld : d, .alpha = a->alpha, .beta = a->beta));
 }
 
 static fathom_status sum_parts(ocl_device *dev, const be_csr *a, be_mat val, be_mat x) {
     if (a->plan_parts == 0)
         return FATHOM_OK;
-    TRY(ocl_scratch(dev, be_floats((int64_t)a->plan_parts * PADDED(x.cols, VEC))));
+    int64_t heads = heads_of(a, val);
+    TRY(ocl_scratch(dev, be_floats((int64_t)a->plan_parts * heads * PADDED(x.cols / heads, VEC))));
     return launch_spmm(dev, &(be_spmm_args){.a = *a, .val = val, .x = x, .alpha = 1.0f}, true);
 }
 

@@ -1,6 +1,7 @@
 /* cpu_sparse.c - products with a sparse matrix: graph aggregation, sparse features
  * times weights, and their transposes; Dirichlet energy over edges.
  * Lanes are columns; the sum of a row stays in registers over its entries. */
+#include "backend/cpu/loops/heads.h"
 #include "backend/cpu/loops/loops.h"
 #include "backend/cpu/loops/small_gemm.h"
 
@@ -13,6 +14,7 @@ typedef struct spmm_view { /* the arguments as pointers */
     float *y, alpha, beta;
     int64_t ldx, ldy, ldz, first; /* y and z begin with row `first` */
     int64_t last;                 /* entry */
+    int64_t heads, head_cols;     /* values of an entry; columns of x for each of them */
     bool prefetch;                /* x exceeds the cache */
 } spmm_view;
 
@@ -21,20 +23,29 @@ typedef struct spmm_view { /* the arguments as pointers */
 #define PREFETCH_ENTRIES 128 /* entries */
 #define LINE_FLOATS 16       /* floats of a cache line */
 
-/* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; `count`, `weighted`, `ids` and
- * `prefetch` are compile-time constants. */
-INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count, int last, const bool weighted,
-                      const bool ids, const bool prefetch) {
+typedef enum spmm_values { ONES, ONE_VALUE, HEADS } spmm_values; /* of an entry */
+
+/* Columns j0 .. of row r, `count` vectors of which the last has `last` floats; lanes: of HEADS. `count`, `values`,
+ * `ids` and `prefetch` are compile-time constants. */
+INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count, int last, const head_lanes *lanes,
+                      const spmm_values values, const bool ids, const bool prefetch) {
     vf sum[TILE] = {{0}};
     const float *columns = s->x + j0;
     for (int64_t e = s->indptr[r], end = s->indptr[r + 1]; e < end; e++) {
         const float *x = columns + s->indices[e] * s->ldx;
-        float w = weighted ? s->weight[ids ? s->id[e] : e] : 1.0f;
+        int64_t id = ids ? s->id[e] : e;
+        float w = values == ONE_VALUE ? s->weight[id] : 1.0f;
         if (prefetch) {
             const float *later =
                 columns + s->indices[e + PREFETCH_ENTRIES < s->last ? e + PREFETCH_ENTRIES : s->last] * s->ldx;
             for (int j = 0; j < count * VW; j += LINE_FLOATS)
                 __builtin_prefetch(later + j, 0, 2);
+        }
+        if (values == HEADS) {
+            for (int i = 0; i < count; i++)
+                sum[i] += head_values(s->weight + id * s->heads, &lanes[i]) *
+                          vf_load_n(x + i * VW, i < count - 1 ? VW : last);
+            continue;
         }
         for (int i = 0; i < count - 1; i++)
             sum[i] += w * vf_load(x + i * VW);
@@ -52,26 +63,40 @@ INLINE void spmm_tile(const spmm_view *s, int64_t r, int64_t j0, const int count
 }
 
 /* Columns j0 .. of each of `rows`. The view is passed by value, so that it stays in registers. */
-INLINE void spmm_sweep(const spmm_view s, range rows, int64_t j0, const int count, int last, const bool weighted,
+INLINE void spmm_sweep(const spmm_view s, range rows, int64_t j0, const int count, int last, const spmm_values values,
                        const bool ids) {
+    head_lanes lanes[TILE];
+    for (int i = 0; values == HEADS && i < count; i++)
+        lanes[i] = head_lanes_of(j0 + i * VW, i < count - 1 ? VW : last, s.head_cols);
     if (s.prefetch)
         for (int64_t r = rows.begin; r < rows.end; r++)
-            spmm_tile(&s, r, j0, count, last, weighted, ids, true);
+            spmm_tile(&s, r, j0, count, last, lanes, values, ids, true);
     else
         for (int64_t r = rows.begin; r < rows.end; r++)
-            spmm_tile(&s, r, j0, count, last, weighted, ids, false);
+            spmm_tile(&s, r, j0, count, last, lanes, values, ids, false);
+}
+
+INLINE void spmm_heads(const spmm_view *s, range rows, int64_t j0, const int count, int last) {
+    if (s->id)
+        spmm_sweep(*s, rows, j0, count, last, HEADS, true);
+    else
+        spmm_sweep(*s, rows, j0, count, last, HEADS, false);
 }
 
 INLINE void spmm_dispatch(const spmm_view *s, range rows, int64_t j0, const int count, int last) {
     if (!s->weight)
-        spmm_sweep(*s, rows, j0, count, last, false, false);
+        spmm_sweep(*s, rows, j0, count, last, ONES, false);
+    else if (s->heads > 1)
+        spmm_heads(s, rows, j0, count, last);
     else if (s->id)
-        spmm_sweep(*s, rows, j0, count, last, true, true);
+        spmm_sweep(*s, rows, j0, count, last, ONE_VALUE, true);
     else
-        spmm_sweep(*s, rows, j0, count, last, true, false);
+        spmm_sweep(*s, rows, j0, count, last, ONE_VALUE, false);
 }
 
-static spmm_view spmm_view_of(const be_csr *a, const float *weight, be_mat x) {
+static spmm_view spmm_view_of(const be_csr *a, be_mat val, be_mat x) {
+    const float *weight = val.buf && a->nnz > 0 ? data(val) : NULL;
+    int64_t heads = weight ? be_heads(val, a) : 1;
     return (spmm_view){.indptr = csr_indptr(a),
                        .indices = csr_indices(a),
                        .id = int_data(a->eids),
@@ -79,6 +104,8 @@ static spmm_view spmm_view_of(const be_csr *a, const float *weight, be_mat x) {
                        .x = data(x),
                        .ldx = x.ld,
                        .last = a->nnz - 1,
+                       .heads = heads,
+                       .head_cols = x.cols / heads,
                        .prefetch = exceeds_cache(x),
                        .alpha = 1.0f};
 }
@@ -109,7 +136,8 @@ static void spmm_rows(spmm_view s, int64_t d, range rows) {
  * of its entries, so the bits equal those of the gather. */
 
 INLINE bool walks_transpose(const be_spmm_args *a) {
-    return a->a.plan && csr_plan(&a->a)->transpose.nnz > 0 && a->y.rows <= a->x.rows;
+    bool heads = a->val.buf && a->a.nnz > 0 && be_heads(a->val, &a->a) > 1;
+    return a->a.plan && csr_plan(&a->a)->transpose.nnz > 0 && a->y.rows <= a->x.rows && !heads;
 }
 
 /* The first entry of begin .. end-1 (columns ascending) whose column is >= `column`. */
@@ -168,12 +196,11 @@ CPU_SCRATCH(spmm) {
     return walks_transpose(a) ? floats_bytes(a->y.rows * padded_cols(a->x.cols)) : 0;
 }
 CPU_OP(spmm) {
-    const float *weight = a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL;
+    spmm_view s = spmm_view_of(&a->a, a->val, a->x);
     if (walks_transpose(a)) {
-        spmm_scatter(ctx, a, weight, (float *)(void *)ctx->scratch);
+        spmm_scatter(ctx, a, s.weight, (float *)(void *)ctx->scratch);
         return;
     }
-    spmm_view s = spmm_view_of(&a->a, weight, a->x);
     s.y = data(a->y);
     s.ldy = a->y.ld;
     s.z = data(a->z);
@@ -199,7 +226,7 @@ CPU_OP(aggregate) {
     char *mine = ctx->scratch + (size_t)ctx->id * aggregate_bytes(a, 1);
     float *w = take_floats(&mine, d * padded_cols(m)), *sums = take_floats(&mine, CPU_WINDOW * d);
     small_gemm_pack(w, a->w, a->tw, d, m);
-    spmm_view s = spmm_view_of(&a->a, a->val.buf && a->a.nnz > 0 ? data(a->val) : NULL, a->x);
+    spmm_view s = spmm_view_of(&a->a, a->val, a->x);
     bool stream = s.prefetch && on_vectors(a->y), stream_p = s.prefetch && a->p.buf && on_vectors(a->p);
     float *p = a->p.buf && !stream_p ? data(a->p) : NULL;
     range windows = window_partition(ctx, &a->a);

@@ -158,6 +158,15 @@ INLINE vf vf_sqrt(vf v) {
 }
 #endif
 
+/* Lane i of the result is lane at[i] of v, 0 <= at[i] < VW. */
+#if defined(__AVX512F__)
+INLINE vf vf_pick(vf v, vi at) { return (vf)_mm512_permutexvar_ps((__m512i)at, (__m512)v); }
+#elif defined(__AVX2__)
+INLINE vf vf_pick(vf v, vi at) { return (vf)_mm256_permutevar8x32_ps((__m256)v, (__m256i)at); }
+#else
+INLINE vf vf_pick(vf v, vi at) { return (vf){v[at[0]], v[at[1]], v[at[2]], v[at[3]]}; }
+#endif
+
 /* v where y > 0, else 0. */
 #if defined(__AVX512F__)
 INLINE vf vf_where_positive(vf y, vf v) {
