@@ -28,16 +28,26 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self
 export OMPI_MCA_btl_tcp_if_include=10.213.7.0/24 OMPI_MCA_oob_tcp_if_include=10.213.7.0/24
 
-# launch ARGUMENT...: four ranks, two on each host; output into ./out and ./err.
-launch() {
+# launch_program COMMAND...: four ranks, two on each host; output into ./out and ./err.
+launch_program() {
     timeout 60 ip netns exec $here unshare --uts sh -c 'hostname hosta; exec "$@"' - \
-        mpirun.openmpi -np 4 --host 10.213.7.1:2,10.213.7.2:2 "$ranks" "$@" >out 2>err
+        mpirun.openmpi -np 4 --host 10.213.7.1:2,10.213.7.2:2 "$@" >out 2>err
 }
+launch() { launch_program "$ranks" "$@"; }
 left() { pgrep -f "^$ranks .*wait=$TEST_TMP/began" || true; }
 
 digest=$("$ranks" threads=4)
 launch || fatal "two hosts: exit code $?: $(cat err)"
 same "$(cat out)" "${digest%% *} openmpi 4 ranks, 2 here" "two hosts"
+
+# The same weights after 20 epochs as with threads.
+if [ -x "${FATHOM:-}" ]; then
+    job=(train --layers 8 --norm group --lambda 0.01 --order bisection --metrics none --threads 1 --epochs 20)
+    must "$FATHOM" "${job[@]}" --device cpu,cpu,cpu,cpu --out threads
+    launch_program "$FATHOM" "${job[@]}" --device cpu --out tcp || fail "training on two hosts: exit code $?: $(cat err)"
+    grep -q 'rank 3 cpu on hostb' err || fail "two hosts are not named: $(cat err)"
+    cmp -s threads/model.safetensors tcp/model.safetensors || fail "two hosts train other weights than threads"
+fi
 
 code=0
 launch fail=2,5 large=100000 || code=$?

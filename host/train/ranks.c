@@ -5,11 +5,56 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/digest.h"
 #include "core/mem.h"
 #include "core/plural.h"
+#include "core/text.h"
+#include "train/resume_state.h"
 #include "train/run.h"
 
 /* ---- together ---- */
+
+/* What a rank was started with: the same on all of them. */
+typedef struct rank_job {
+    char host[64], data[65], job[65];
+} rank_job;
+
+static fathom_status describe_job(rank_job *job, const run *r) {
+    text_buf text = {0};
+    digest_state state;
+    snprintf(job->host, sizeof job->host, "%s", comm_host(r->config->comm));
+    snprintf(job->data, sizeof job->data, "%s", r->set->sha256);
+    fathom_status status = state_fingerprint(&text, r->config, r->set);
+    text_add(&text, "epochs=%" PRId64 " patience=%" PRId64, r->config->epochs, r->config->patience);
+    if (status == FATHOM_OK && (status = text.status) == FATHOM_OK) {
+        digest_begin(&state);
+        digest_add(&state, text.bytes, text.count);
+        digest_end(&state, job->job);
+    }
+    text_free(&text);
+    return status;
+}
+
+/* Every rank reads its own copy of the data and its own command line. */
+static fathom_status ranks_agree(const run *r) {
+    comm *c = r->config->comm;
+    rank_job *jobs = NULL;
+    fathom_status status;
+    TRY_OUT(mem_new(&jobs, comm_size(c), 1, sizeof *jobs, "ranks"));
+    TRY_OUT(describe_job(&jobs[comm_rank(c)], r));
+    TRY_OUT(comm_gather(c, jobs, sizeof *jobs));
+    for (int p = 1; p < comm_size(c) && status == FATHOM_OK; p++)
+        if (strcmp(jobs[p].data, jobs[0].data) != 0)
+            status =
+                fail(FATHOM_DATA, "rank %d (%s) has read other data than rank 0 (%s): SHA-256 %.12s... and %.12s...", p,
+                     jobs[p].host, jobs[0].host, jobs[p].data, jobs[0].data);
+        else if (strcmp(jobs[p].job, jobs[0].job) != 0)
+            status = fail(FATHOM_USAGE, "rank %d (%s) was started with other options than rank 0 (%s)", p, jobs[p].host,
+                          jobs[0].host);
+out:
+    mem_free(jobs);
+    return status;
+}
 
 fathom_status ranks_check(const run *r) {
     const train_config *c = r->config;
@@ -20,8 +65,9 @@ fathom_status ranks_check(const run *r) {
         what = "--layer-metrics";
     else if (c->fallback)
         what = "--fallback cpu";
-    return what ? fail(FATHOM_USAGE, "%s works on one device only, not on %d ranks", what, comm_size(c->comm))
-                : FATHOM_OK;
+    if (what)
+        return fail(FATHOM_USAGE, "%s works on one device only, not on %d ranks", what, comm_size(c->comm));
+    return ranks_agree(r);
 }
 
 fathom_status ranks_agree_to_stop(run *r) {

@@ -34,9 +34,7 @@ static void add_real(text_buf *text, const char *option, double value, const cha
     text_add(text, " ");
 }
 
-/* Every setting that changes the numbers of a run, as "key=value " pairs. Epochs and patience are not among them: a
- * run may be made longer. A searched lambda is "auto", whatever was found. */
-static fathom_status fingerprint(text_buf *text, const train_config *config, const data_set *set) {
+fathom_status state_fingerprint(text_buf *text, const train_config *config, const data_set *set) {
     train_config c = *config;
     if (c.lambda_from == TRAIN_LAMBDA_AUTO)
         c.net.lambda = NAN;
@@ -132,7 +130,7 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
     }
     if (!path)
         goto out;
-    TRY_OUT(fingerprint(&print, config, set));
+    TRY_OUT(state_fingerprint(&print, config, set));
     snprintf(numbers[0], sizeof numbers[0], "%" PRId64, p->epoch);
     snprintf(numbers[1], sizeof numbers[1], "%" PRId64, p->best_epoch);
     const double reals[] = {p->loss, p->best[NN_TRAIN], p->best[NN_VAL], p->best[NN_TEST], p->lambda};
@@ -207,7 +205,7 @@ fathom_status state_load(nn_model *model, train_progress *progress, const char *
         return read_state(model, progress, NULL, config->comm);
     TRY(st_load(&file, path));
     const char *was = st_meta(file, "run");
-    TRY_OUT(fingerprint(&now, config, set));
+    TRY_OUT(state_fingerprint(&now, config, set));
     TRY_OUT(compare_fingerprints(was ? was : "", now.bytes, path));
     status = read_state(model, progress, file, config->comm);
     if (status != FATHOM_OK && !comm_has_failed(config->comm))

@@ -3,6 +3,7 @@
 #ifndef TRAIN_RESUME_STATE_H
 #define TRAIN_RESUME_STATE_H
 
+#include "core/text.h"
 #include "train/train.h"
 
 typedef struct train_progress {
@@ -20,6 +21,10 @@ fathom_status state_get(float *values, const nn_model *model, nn_block block, bo
 /* Of several ranks, all call it; path NULL, of all but the first: nothing is written. */
 fathom_status state_save(const char *path, const nn_model *model, const train_progress *progress,
                          const train_config *config, const data_set *set, bool strict);
+
+/* Every setting that changes the numbers of a run, as "key=value " pairs. Epochs and patience are not among them: a run
+ * may be made longer. A searched lambda is "auto", whatever was found. */
+fathom_status state_fingerprint(text_buf *text, const train_config *config, const data_set *set);
 
 /* Refuses the state of another run and names what differs. Of several ranks, all call it and the first reads the
  * file. */
