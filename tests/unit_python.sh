@@ -8,7 +8,7 @@ done
 [ -n "$python" ] || skip "no Python from 3.9 on with numpy (python3-numpy)"
 run=(env FATHOM_LIBRARY="$BUILD_DIR/libfathom.so" PYTHONPATH="$SOURCE_DIR/python" PYTHONDONTWRITEBYTECODE=1)
 if nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null | grep -q __asan_init; then
-    run+=(LD_PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so)" ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0")
+    run+=(LD_PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so) $("${CC:-cc}" -print-file-name=libstdc++.so.6)" ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0")
 elif nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null | grep -q __tsan_init; then
     skip "Python is not built for the thread sanitizer"
 fi

@@ -15,7 +15,7 @@ python=$(find_python)
 pattern='test_torch*.py'
 run=(env FATHOM_LIBRARY="$BUILD_DIR/libfathom.so" PYTHONPATH="$SOURCE_DIR/python" PYTHONDONTWRITEBYTECODE=1)
 if nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null | grep -q __asan_init; then
-    run+=(LD_PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so)" ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0")
+    run+=(LD_PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so) $("${CC:-cc}" -print-file-name=libstdc++.so.6)" ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0")
     pattern=test_torch.py # not the notebook, which takes minutes there
 elif nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null | grep -q __tsan_init; then
     skip "Python is not built for the thread sanitizer"
