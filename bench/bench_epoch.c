@@ -28,7 +28,7 @@ static fathom_status run_epochs(void *context, int64_t times) {
     struct epochs *e = context;
     nn_epoch_stats stats;
     for (int64_t i = 0; i < times; i++) {
-        TRY(train_one_epoch(&stats, e->model, &e->config, ++e->epoch, true));
+        TRY(train_one_epoch(&stats, e->model, &e->config, ++e->epoch, true, e->config.lr));
         e->loss = stats.loss;
     }
     return FATHOM_OK;

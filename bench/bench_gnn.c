@@ -72,7 +72,7 @@ static fathom_status run_once(struct gnn_work *w) {
         return FATHOM_OK;
     }
     nn_epoch_stats stats;
-    TRY(train_one_epoch(&stats, w->model, &w->config, ++w->epoch, true));
+    TRY(train_one_epoch(&stats, w->model, &w->config, ++w->epoch, true, w->config.lr));
     w->result = (double)stats.loss;
     return FATHOM_OK;
 }

@@ -25,6 +25,8 @@ COST(copy, 0, 8 * n * d)
 COST(gemm, 2 * n * d * k, 4 * (n * k + k * d + n * d))
 COST(spmm, 2 * e * d, 4 * (k * d + n * d + 2 * e) + 8 * n)
 COST(aggregate, 2 * e * d + 2 * n * d * k, 4 * (n * d + n * k + d * k + 2 * e) + 8 * n)
+COST(edge_drop, 40 * e, 4 * (2 * e + n) + 8 * n)
+COST(edge_norm, 2 * e, 4 * (3 * e + 2 * n) + 8 * n)
 COST(gat_scores, 4 * n * d, 4 * (n * d + 2 * n))
 COST(gat_softmax, 6 * e, 4 * (2 * e + 2 * n) + 8 * n)
 COST(gat_backward_edges, 2 * e * d + 6 * e, 4 * (2 * n * d + 4 * e + 3 * n) + 8 * n)
@@ -51,6 +53,9 @@ COST(group_backward_sums, 4 * n * d * k + n * d, 4 * (2 * n * d + n * k))
 COST(group_backward_rows, 10 * n * d * k, 4 * (3 * n * d + 2 * n * k))
 COST(softmax_xent, 5 * n * k, 4 * (2 * n * k + 2 * n))
 COST(accuracy, n *k, 4 * (n * k + 3 * n))
+COST(sigmoid_xent, 6 * n * k, 4 * (3 * n * k + n))
+COST(label_counts, 2 * n * k, 4 * (2 * n * k + n))
+COST(clip_norm, 3 * d, 12 * d)
 COST(adam, 12 * d, 28 * d)
 COST(pair_fold, m *n *(3 * d + 2), 4 * (n * d + n + m * k))
 COST(pair_fold_sparse, m *(2 * e * e / (n * d) + 5 * n), 4 * (4 * e + 2 * n + m * k) + 16 * n)
@@ -94,6 +99,8 @@ static const struct timed {
     ROW(spmm, "spmm, graph", BY_WIDTH, .a = 1.0f, .graph = GRAPH_LOOPS),
     ROW(spmm, "spmm, features", FEATURES, .a = 1.0f),
     ROW(aggregate, "aggregate", TO_WIDTH, .graph = GRAPH_LOOPS),
+    ROW(edge_drop, "edge_drop", EDGES, .rate = 0.5f, .graph = GRAPH_LOOPS),
+    ROW(edge_norm, "edge_norm", EDGES, .rate = 0.5f, .graph = GRAPH_LOOPS),
     ROW(gat_scores, "gat_scores", BY_WIDTH, .a = 1.0f),
     ROW(gat_softmax, "gat_softmax", EDGES, .a = 1.0f, .graph = GRAPH_LOOPS),
     ROW(gat_backward_edges, "gat_backward_edges", BY_WIDTH, .rate = 0.6f, .graph = GRAPH_LOOPS),
@@ -120,6 +127,9 @@ static const struct timed {
     ROW(group_backward_rows, "group_backward_rows", WITH_K, .a = 0.01f),
     ROW(softmax_xent, "softmax_xent", CLASSES, .a = 1.0f),
     ROW(accuracy, "accuracy", CLASSES, .kind = 3),
+    ROW(sigmoid_xent, "sigmoid_xent", CLASSES, .a = 1.0f),
+    ROW(label_counts, "label_counts", CLASSES, .kind = 3),
+    ROW(clip_norm, "clip_norm", WEIGHTS, .a = 1.0f),
     ROW(adam, "adam", WEIGHTS, .a = 0.005f, .b = 5e-4f, .kind = 7),
     ROW(pair_fold, "pair_fold", FOLD, .kind = BE_FOLD_EUCLID),
     ROW(pair_fold_sparse, "pair_fold_sparse", FOLD_WORDS, .a = 1.25f),
@@ -201,6 +211,10 @@ static int64_t entries(const case_job *job) {
         return job->args.spmm.a.nnz;
     case BE_OP_aggregate:
         return job->args.aggregate.a.nnz;
+    case BE_OP_edge_drop:
+        return job->args.edge_drop.a.nnz;
+    case BE_OP_edge_norm:
+        return job->args.edge_norm.a.nnz;
     case BE_OP_gat_softmax:
         return job->args.gat_softmax.a.nnz;
     case BE_OP_gat_backward_edges:

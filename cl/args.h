@@ -238,6 +238,19 @@ typedef struct aggregate_args {
     u32 has_p, tw, d, m;
 } aggregate_args;
 
+/* ---- edges.cl ---- */
+
+/* 2^lane_bits work-items share a row; indptr, indices, degree: index of the first element. */
+typedef struct edge_drop_args {
+    mat_args keep;
+    u32 indptr, indices, degree, n, lane_bits, threshold, key0, key1, epoch, stream;
+} edge_drop_args;
+
+typedef struct edge_norm_args {
+    mat_args val, root;
+    u32 indptr, indices, degree, n, lane_bits;
+} edge_norm_args;
+
 /* ---- optim.cl ---- */
 
 typedef struct adam_args {
@@ -245,6 +258,14 @@ typedef struct adam_args {
     u32 len;
     float lr, beta1, beta2, eps, decay, correct1, correct2;
 } adam_args;
+
+#define CLIP_PARTS 64 /* work-groups of clip_squares, and the slots that add their sums */
+
+typedef struct clip_args {
+    mat_args y, x;
+    u32 len, part; /* entries of a part */
+    float limit;
+} clip_args;
 
 /* ---- norm_group.cl ---- */
 
@@ -357,7 +378,7 @@ typedef struct gat_backward_scores_args {
 typedef struct softmax_xent_args {
     mat_args gz, z;
     u32 parts, labels, sets; /* index of the first element */
-    u32 has_gz, n, classes, set, lane_bits, block_rows;
+    u32 weight, has_weight, has_gz, n, classes, set, lane_bits, block_rows;
     float inverse;
 } softmax_xent_args;
 
@@ -367,8 +388,21 @@ typedef struct accuracy_args {
 } accuracy_args;
 
 typedef struct accuracy_sum_args {
-    u32 correct, count, sets_counted;
+    u32 correct, count, sets_counted, from, stride; /* of the parts of a block, `sets_counted` from `from` on */
 } accuracy_sum_args;
+
+/* ---- labels.cl ---- */
+
+typedef struct sigmoid_xent_args {
+    mat_args gz, z, target;
+    u32 parts, sets, has_gz, n, classes, set, lane_bits, block_rows;
+    float inverse;
+} sigmoid_xent_args;
+
+typedef struct label_counts_args {
+    mat_args z, target;
+    u32 sets, n, classes, sets_counted, lane_bits, block_rows;
+} label_counts_args;
 
 /* ---- workspace ----
  * WS_*(count, ...): floats of `count` workspaces, which is also the offset of workspace number `count`. `count` has 64

@@ -7,13 +7,14 @@
 
 /* Computes: gz_v = (softmax(z_v) - onehot(label_v)) inverse for nodes of the set, 0 for the others; parts_b = inverse
  * times the sum of -log softmax(z_v)[label_v] over the nodes of the set in block b, which sum_combine adds; inverse = 1
- * / number of nodes in the set. Shapes: z and gz n x C, labels and sets n, parts a float4 per work-group; gz may be z.
- * Launch: one work-group per block_rows rows. Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of
- * each slot's row, -1 outside the set. Order: every lanes-th class ascending, then the lanes; rows of a slot ascending,
- * then the slots. */
+ * / number of nodes in the set; with weights the term of node v has weight[label_v] in place of inverse.
+ * Shapes: z and gz n x C, labels and sets n, weight C, parts a float4 per work-group; gz may be z.
+ * Launch: one work-group per block_rows rows.
+ * Memory: 3 SLOTS floats: maxima, sums, terms; SLOTS ints: the label of each slot's row, -1 outside the set.
+ * Order: every lanes-th class ascending, then the lanes; rows of a slot ascending, then the slots. */
 __kernel void softmax_xent(__global float4 *parts, __global float *gz, __global const float *z,
-                           __global const int *labels, __global const int *sets, __local float *maxima,
-                           __local int *label_of, softmax_xent_args a) {
+                           __global const int *labels, __global const int *sets, __global const float *weight,
+                           __local float *maxima, __local int *label_of, softmax_xent_args a) {
     uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), bits = a.lane_bits, lanes = 1u << bits,
          rows = SLOTS >> bits;
     uint first = (uint)get_group_id(0) * a.block_rows, end = min(a.n, first + a.block_rows);
@@ -49,17 +50,17 @@ __kernel void softmax_xent(__global float4 *parts, __global float *gz, __global 
             __global const float *row = z + a.z.off + v * a.z.ld;
             __global float *out = gz + a.gz.off + v * a.gz.ld;
             float max_z = lanes_max(maxima + slot - lane, lanes), sum = lanes_sum(sums + slot - lane, lanes);
+            float factor = a.has_weight && label >= 0 ? weight[a.weight + (uint)label] : a.inverse;
             if (label >= 0 && ((uint)label & (lanes - 1)) == lane) /* before its own gz, which may be z, is stored */
-                terms[slot] += log(sum) - (row[label] - max_z);
+                terms[slot] += (a.has_weight ? factor : 1.0f) * (log(sum) - (row[label] - max_z));
             if (a.has_gz && v < end)
                 for (uint c = lane; c < a.classes; c += lanes)
-                    out[c] =
-                        label < 0 ? 0.0f : (exp(row[c] - max_z) / sum - ((int)c == label ? 1.0f : 0.0f)) * a.inverse;
+                    out[c] = label < 0 ? 0.0f : (exp(row[c] - max_z) / sum - ((int)c == label ? 1.0f : 0.0f)) * factor;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (me == 0)
-        parts[a.parts / VEC + get_group_id(0)] = (float4)(a.inverse * lanes_sum(terms, SLOTS), 0.0f, 0.0f, 0.0f);
+        parts[a.parts / VEC + get_group_id(0)] = (float4)((a.has_weight ? 1.0f : a.inverse) * lanes_sum(terms, SLOTS), 0.0f, 0.0f, 0.0f);
 }
 
 /* Whether entry x of column c is a better prediction than `best` of column `at`: the largest, the first of equal ones;
@@ -120,17 +121,17 @@ __kernel void accuracy(__global int *parts, __global int *pred, __global const f
 }
 
 /* Computes: correct_k = sum_b parts_bk.
- * Shapes: parts count x K, correct K.
+ * Shapes: parts count x stride, of which K from `from` on; correct K.
  * Launch: one work-group.
  * Memory: SLOTS ints, of which a multiple of K is used.
  * Order: integers; any order gives the same count. */
 __kernel void accuracy_sum(__global int *correct, __global const int *parts, __local int *sums, accuracy_sum_args a) {
-    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), len = a.count * a.sets_counted;
-    uint used = SLOTS / a.sets_counted * a.sets_counted; /* so that a slot adds parts of one set */
+    uint me = (uint)get_local_id(0), size = (uint)get_local_size(0), per_slot = SLOTS / a.sets_counted;
+    uint used = per_slot * a.sets_counted; /* a slot adds parts of one set */
     for (uint slot = me; slot < used; slot += size) {
         int sum = 0;
-        for (uint i = slot; i < len; i += used)
-            sum += parts[i];
+        for (uint b = slot / a.sets_counted; b < a.count; b += per_slot)
+            sum += parts[b * a.stride + a.from + slot % a.sets_counted];
         sums[slot] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,7 +1,7 @@
 # recipes.cmake - puts the text of data/recipes/*.recipe into the library as the table builtin_recipes, so that nothing has
 # to be found at run time. Included by CMakeLists.txt after the library.
 set(table "")
-foreach(name table1 table2 depth grid)
+foreach(name table1 table2 depth grid remedies)
     set(from ${PROJECT_SOURCE_DIR}/data/recipes/${name}.recipe)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${from})
     file(READ ${from} text)

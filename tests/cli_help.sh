@@ -147,7 +147,7 @@ done
 expect_exit 0 "$FATHOM" sweep --recipe table1 --data karate --models gcn,gcnii --layers 2,3 --norms none,group --groups 5 --lambda auto \
     --alpha 0.2 --theta 0.2 --skip initial --skip-weight 0.5 --hidden 8 --picture 'gcn 3' --dry-run
 ! grep '^note: ' err || fail "a note about options of sweep that have their effect"
-for recipe in table1 table2 depth grid; do
+for recipe in table1 table2 depth grid remedies; do
     expect_exit 0 "$FATHOM" sweep --recipe $recipe --dry-run
     ! grep 'has no effect' err || fail "the recipe $recipe has lines without effect"
 done

@@ -16,7 +16,7 @@ PY
 small="--recipe table1 --data karate --models gcn,sgc --norms none,group --layers 2,4 --epochs 8 --seeds 2 --split random:3,3 --missing-rate .5 --device cpu --quiet"
 
 # --- the four recipes have the paper's runs
-for expected in table1:720 table2:3360 depth:6720 grid:180; do
+for expected in table1:720 table2:3360 depth:6720 grid:180 remedies:360; do
     expect_exit 0 "$FATHOM" sweep --recipe "${expected%:*}" --dry-run --quiet
     [ "$(wc -l <out)" = "${expected#*:}" ] || fail "${expected%:*} has $(wc -l <out) runs"
 done

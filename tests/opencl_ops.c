@@ -95,6 +95,7 @@ static void masks_are_those_of_the_host(void) {
 static int64_t max_launches(be_op op) {
     switch (op) {
     case BE_OP_pair_fold_sparse:
+    case BE_OP_label_counts:
     case BE_OP_group_stats:
         return 3;
     case BE_OP_spmm: /* rows longer than LONG_ROW are summed in parts before */
@@ -110,6 +111,8 @@ static int64_t max_launches(be_op op) {
     case BE_OP_group_backward_sums:
     case BE_OP_group_backward_rows:
     case BE_OP_softmax_xent:
+    case BE_OP_sigmoid_xent:
+    case BE_OP_clip_norm:
     case BE_OP_accuracy:
         return 2;
     default:

@@ -303,18 +303,39 @@ static void the_folded_form_is_the_definition(void) {
 /* ---- loss ---- */
 
 static const int32_t labels[N] = {0, 3, -1, 2, 4, 1, 0, 2, 3}, sets[N] = {1, 3, 0, 2, 1, 1, 2, 0, 1};
+static double class_weights[C] = {0.3, 1.5, 0.7, 2, 0.1};
+static const double *weights; /* NULL, or these */
 static double xent_loss(void) {
     double loss;
-    ref_softmax_xent(&loss, NULL, x, labels, sets, 0, 5, N, C);
+    ref_softmax_xent(&loss, NULL, x, weights, labels, sets, 0, 5, N, C);
     return loss;
 }
 
 static void cross_entropy_gradient(void) {
     double loss;
     draw(x, N * C);
-    ref_softmax_xent(&loss, gx, x, labels, sets, 0, 5, N, C);
-    TEST_ASSERT_DOUBLE_WITHIN(1e-12, xent_loss(), loss);
-    agrees("gz", gx, x, N * C, xent_loss);
+    for (int i = 0; i < 2; i++) {
+        weights = i ? class_weights : NULL;
+        ref_softmax_xent(&loss, gx, x, weights, labels, sets, 0, 5, N, C);
+        TEST_ASSERT_DOUBLE_WITHIN(1e-12, xent_loss(), loss);
+        agrees("gz", gx, x, N * C, xent_loss);
+    }
+}
+
+static double target[N * C];
+static double sigmoid_loss(void) {
+    double loss;
+    ref_sigmoid_xent(&loss, NULL, x, target, sets, 0, 5, N, C);
+    return loss;
+}
+
+static void gradient_of_several_labels(void) {
+    double loss;
+    draw(x, N * C);
+    for (int i = 0; i < N * C; i++)
+        target[i] = i % 3 == 0;
+    ref_sigmoid_xent(&loss, gx, x, target, sets, 0, 5, N, C);
+    agrees("gz", gx, x, N * C, sigmoid_loss);
 }
 
 int main(void) {
@@ -330,5 +351,6 @@ int main(void) {
     RUN_TEST(group_norm_backward);
     RUN_TEST(the_folded_form_is_the_definition);
     RUN_TEST(cross_entropy_gradient);
+    RUN_TEST(gradient_of_several_labels);
     return support_end();
 }

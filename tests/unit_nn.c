@@ -99,6 +99,28 @@ static void test_gradients_with_skips_and_dropout(void) {
         }
 }
 
+/* ---- DropEdge ---- */
+
+static void test_gradients_with_dropped_edges(void) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        for (int model = 0; model < NN_CONV_COUNT && devices[d]; model++) {
+            char what[64];
+            nn_input *input = NULL;
+            nn_model *m = NULL;
+            nn_config config = golden_config((nn_conv_kind)model, NN_BATCH, 3);
+            if (config.model == NN_GAT)
+                continue;
+            config.drop_edge = 0.4;
+            golden_ok(nn_input_make(&input, devices[d], graph, config.model));
+            golden_ok(nn_model_make(&m, &config, input));
+            golden_ok(nn_init(m, 11));
+            snprintf(what, sizeof what, "%s with dropped edges on device %d", nn_conv_name(config.model), d);
+            check_direction(m, what);
+            nn_model_free(m);
+            nn_input_free(input);
+        }
+}
+
 /* ---- one step from equal state on every back end, at depth ---- */
 
 static void one_step(be_device *dev, const nn_config *config, float **block, int64_t *length, double *loss) {
@@ -383,6 +405,7 @@ int main(void) {
     graph = golden_graph();
     RUN_TEST(test_gradients_with_dropout);
     RUN_TEST(test_gradients_with_skips_and_dropout);
+    RUN_TEST(test_gradients_with_dropped_edges);
     RUN_TEST(test_one_step_is_the_same_on_every_back_end);
     RUN_TEST(test_dense_features_equal_sparse_ones);
     RUN_TEST(test_results_stay_with_their_nodes);

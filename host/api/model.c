@@ -190,7 +190,8 @@ static void give_scores(fathom_scores *scores, const train_scores *got) {
                           .val_accuracy = got->accuracy[NN_VAL],
                           .test_accuracy = got->accuracy[NN_TEST],
                           .loss = got->loss,
-                          .finite = got->finite};
+                          .finite = got->finite,
+                          .macro_f1 = got->macro_f1};
     api_give(scores, &full, sizeof full);
 }
 

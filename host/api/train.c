@@ -32,6 +32,12 @@ fathom_status api_train_config(train_config *config, const fathom_train_options 
             names[i] = train_preset_name((train_preset)i);
         return api_fail_kind("preset", o.preset, 0, names);
     }
+    if ((unsigned)o.lr_schedule >= TRAIN_SCHEDULES) {
+        const char *names[TRAIN_SCHEDULES + 1] = {NULL};
+        for (int i = 0; i < TRAIN_SCHEDULES; i++)
+            names[i] = train_schedule_name(i);
+        return api_fail_kind("lr_schedule", o.lr_schedule, 0, names);
+    }
     *config = (train_config){.init = o.init,
                              .out = o.out,
                              .resume = o.resume != 0,
@@ -218,7 +224,8 @@ fathom_status fathom_model_result(const fathom_model *model, fathom_result *resu
                           .interrupted = r->interrupted,
                           .stopped_early = r->stopped_early,
                           .fell_back = r->fell_back,
-                          .candidates = r->candidates};
+                          .candidates = r->candidates,
+                          .macro_f1 = r->macro_f1};
     api_give(result, &full, sizeof full);
     return FATHOM_OK;
 }

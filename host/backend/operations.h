@@ -4,6 +4,7 @@
 #ifndef BACKEND_OPERATIONS_H
 #define BACKEND_OPERATIONS_H
 
+#include "backend/operations_loss.h"
 #include "backend/views.h"
 
 /* The list drives the table of a back end (a missing entry does not build), the
@@ -13,6 +14,8 @@
     X(copy)                \
     X(gemm)                \
     X(spmm)                \
+    X(edge_drop)           \
+    X(edge_norm)           \
     X(gat_scores)          \
     X(gat_softmax)         \
     X(gat_backward_edges)  \
@@ -39,6 +42,9 @@
     X(group_backward_rows) \
     X(softmax_xent)        \
     X(accuracy)            \
+    X(sigmoid_xent)        \
+    X(label_counts)        \
+    X(clip_norm)           \
     X(adam)                \
     X(pair_fold)           \
     X(pair_fold_sparse)    \
@@ -145,6 +151,27 @@ typedef struct be_aggregate_args {
     be_mat val, x, w;
     bool tw;
 } be_aggregate_args;
+
+/* -- DropEdge (Rong and others 2020): the graph of one epoch; a is n x n without entry ids -- */
+
+/* keep_e = 0 or 1 for entry e = (r, c): 0 where r != c and the first number of philox4x32_10(key, counter = {min(r, c),
+ * max(r, c), epoch, stream}) is below the threshold of `drop`. Both directions of an edge have the same number.
+ * degree_r = sum of keep over row r. keep is 1 x nnz, degree n. */
+typedef struct be_edge_drop_args {
+    be_mat keep;
+    be_ints degree;
+    be_csr a;
+    be_drop drop;
+} be_edge_drop_args;
+
+/* val_e *= root[degree_r] root[degree_c] for entry e = (r, c): Â of the edges that were kept, with root_k = k^-1/2 from
+ * the host, so that every device has the same bits. val is 1 x nnz, degree n, root 1 x (n + 1). */
+typedef struct be_edge_norm_args {
+    be_mat val;
+    be_csr a;
+    be_ints degree;
+    be_mat root;
+} be_edge_norm_args;
 
 /* -- attention (GAT): row v of the CSR holds v's neighbours u --
  * H heads, from 1: z and gy are n x (H d), columns h d .. (h + 1) d - 1 those of head h; values of nodes (s, t, gs, gt)
@@ -321,41 +348,6 @@ typedef struct be_group_backward_rows_args {
     int64_t over;
     float scale, eps, lambda;
 } be_group_backward_rows_args;
-
-/* -- loss, accuracy, optimiser -- */
-
-/* Rows of a set: node v belongs to set k when bit k of sets[v] is 1.
- *   loss = -(1/count) sum_{v in set} log softmax(z_v)[label_v]         (1 x 1)
- *   gz_v = (softmax(z_v) - onehot(label_v)) / count in the set, else 0
- * z and gz n x C, labels and sets n; `count` is the size of the set (0: loss 0,
- * gz 0). A node of the set has a label in 0..C-1. gz [optional]. gz may be z. */
-typedef struct be_softmax_xent_args {
-    be_mat loss, gz;
-    be_mat z;
-    be_ints labels, sets;
-    int32_t set;
-    int64_t count;
-} be_softmax_xent_args;
-
-/* pred_v = the column of the largest entry of row v, the lowest one of equals;
- * NaN never wins (a row of NaN gives 0).
- * correct_k = number of v in set k with pred_v = label_v, for k < correct.len <= 8. */
-typedef struct be_accuracy_args {
-    be_ints correct, pred;
-    be_mat z;
-    be_ints labels, sets;
-} be_accuracy_args;
-
-/* Adam with classic L2 over a whole block of parameters; all 1 x len, step from 1:
- *   g' = g + decay w;  m = beta1 m + (1-beta1) g';  v = beta2 v + (1-beta2) g'^2
- *   w -= lr (m / (1-beta1^step)) / (sqrt(v / (1-beta2^step)) + eps).
- * w, m, v are read and written. */
-typedef struct be_adam_args {
-    be_mat w, m, v;
-    be_mat g;
-    float lr, beta1, beta2, eps, decay;
-    int64_t step;
-} be_adam_args;
 
 /* -- pairwise folds for the metrics; rows first .. first + out.rows - 1, so that a
  *    caller can split a long fold into launches (at most 2^26 pairs each) -- */

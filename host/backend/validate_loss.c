@@ -12,8 +12,47 @@ fathom_status be_validate_softmax_xent(const be_device *dev, const be_softmax_xe
     validate_ints(&ctx, "sets", a->sets, a->z.rows);
     validate(&ctx, a->set >= 0 && a->set < 31, "the set is a bit number below 31");
     validate(&ctx, a->count >= 0 && a->count <= a->z.rows, "count is not the size of a set");
+    if (a->weight.buf)
+        validate_vec(&ctx, "weight", a->weight, a->z.cols);
     validate_output(&ctx, "loss", a->loss, NULL);
     validate_output(&ctx, "gz", a->gz, "z");
+    END;
+}
+
+fathom_status be_validate_sigmoid_xent(const be_device *dev, const be_sigmoid_xent_args *a) {
+    BEGIN("sigmoid_xent");
+    validate_mat(&ctx, "z", a->z, 0, 0);
+    validate_mat(&ctx, "target", a->target, a->z.rows, a->z.cols);
+    validate_vec(&ctx, "loss", a->loss, 1);
+    validate_mat_optional(&ctx, "gz", a->gz, a->z.rows, a->z.cols);
+    validate_ints(&ctx, "sets", a->sets, a->z.rows);
+    validate(&ctx, a->set >= 0 && a->set < 31, "the set is a bit number below 31");
+    validate(&ctx, a->count >= 0 && a->count <= a->z.rows, "count is not the size of a set");
+    validate_output(&ctx, "loss", a->loss, NULL);
+    validate_output(&ctx, "gz", a->gz, "z");
+    END;
+}
+
+fathom_status be_validate_label_counts(const be_device *dev, const be_label_counts_args *a) {
+    BEGIN("label_counts");
+    validate(&ctx, a->hits.len >= 1 && a->hits.len <= 4, "between 1 and 4 sets can be counted");
+    validate_mat(&ctx, "z", a->z, 0, 0);
+    validate_mat(&ctx, "target", a->target, a->z.rows, a->z.cols);
+    validate(&ctx, a->z.rows * a->z.cols <= INT32_MAX, "the counts have 32 bits");
+    validate_ints(&ctx, "hits", a->hits, a->hits.len);
+    validate_ints(&ctx, "predicted", a->predicted, a->hits.len);
+    validate_ints(&ctx, "sets", a->sets, a->z.rows);
+    validate_output_ints(&ctx, "hits", a->hits);
+    validate_output_ints(&ctx, "predicted", a->predicted);
+    END;
+}
+
+fathom_status be_validate_clip_norm(const be_device *dev, const be_clip_norm_args *a) {
+    BEGIN("clip_norm");
+    validate_vec(&ctx, "x", a->x, 0);
+    validate_vec(&ctx, "y", a->y, a->x.cols);
+    validate(&ctx, a->limit > 0.0f, "the limit must be above 0");
+    validate_output(&ctx, "y", a->y, "x");
     END;
 }
 

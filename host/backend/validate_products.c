@@ -119,6 +119,35 @@ fathom_status be_validate_aggregate(const be_device *dev, const be_aggregate_arg
     END;
 }
 
+/* ---- DropEdge ---- */
+
+static void validate_graph(validation *ctx, const be_csr *a) {
+    validate_csr(ctx, "a", a);
+    validate(ctx, a->rows == a->cols, "a must be square");
+    validate(ctx, !a->eids.buf, "a must have no entry ids");
+}
+
+fathom_status be_validate_edge_drop(const be_device *dev, const be_edge_drop_args *a) {
+    BEGIN("edge_drop");
+    validate_graph(&ctx, &a->a);
+    validate_vec(&ctx, "keep", a->keep, a->a.nnz);
+    validate_ints(&ctx, "degree", a->degree, a->a.rows);
+    validate_drop(&ctx, &a->drop, 1, 1);
+    validate_output(&ctx, "keep", a->keep, NULL);
+    validate_output_ints(&ctx, "degree", a->degree);
+    END;
+}
+
+fathom_status be_validate_edge_norm(const be_device *dev, const be_edge_norm_args *a) {
+    BEGIN("edge_norm");
+    validate_graph(&ctx, &a->a);
+    validate_vec(&ctx, "val", a->val, a->a.nnz);
+    validate_ints(&ctx, "degree", a->degree, a->a.rows);
+    validate_vec(&ctx, "root", a->root, a->a.rows + 1);
+    validate_output(&ctx, "val", a->val, NULL);
+    END;
+}
+
 /* ---- attention ---- */
 
 /* A matrix with d columns for each head. */

@@ -166,6 +166,7 @@ static fathom_status print_json_scores(const struct eval_options *o, const struc
     json_real(doc, "test_accuracy", e->scores.test_accuracy);
     json_real(doc, "val_accuracy", e->scores.val_accuracy);
     json_real(doc, "train_accuracy", e->scores.train_accuracy);
+    json_real(doc, "macro_f1", e->scores.macro_f1);
     json_null(doc, "best_epoch");
     json_null(doc, "epochs");
     json_real(doc, "loss", e->scores.loss);

@@ -16,7 +16,7 @@ struct sweep_options {
     bool resume, dry_run;
     int64_t jobs;
     /* each replaces a line of the recipe */
-    const char *data, *models, *norms, *layers, *groups, *lambda, *missing_rate, *seeds, *split, *features,
+    const char *data, *models, *norms, *layers, *groups, *lambda, *missing_rate, *drop_edge, *seeds, *split, *features,
         *feature_norm, *picture;
 #define X(name, ...) const char *name;
     SETTINGS_RECIPE(X)
@@ -27,7 +27,7 @@ struct sweep_options {
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, words, help, sweep_help) \
     OPT_TEXT(S, name, option, letter, argument, NULL, sweep_help),
 static const struct opt_row rows[] = {
-    OPT_PATH(S, recipe, "recipe", 'r', "NAME", OPT_REQUIRED, "table1, table2, depth, grid, or a file"),
+    OPT_PATH(S, recipe, "recipe", 'r', "NAME", OPT_REQUIRED, "table1, table2, depth, grid, remedies, or a file"),
     OPT_PATH(S, out, "out", 'o', "DIR", NULL, "folder for the journal and the results"),
     OPT_FLAG(S, resume, "resume", 0, "continue the sweep in --out; no run is repeated"),
     OPT_INT(S, jobs, "jobs", 'j', "N", "0", 0, SWEEP_WORKERS_MAX,
@@ -40,6 +40,7 @@ static const struct opt_row rows[] = {
     OPT_TEXT(S, groups, "groups", 0, "LIST", NULL, "groups of the group norm, or preset"),
     OPT_TEXT(S, lambda, "lambda", 0, "LIST", NULL, "weights of the group norm, auto, or preset"),
     OPT_TEXT(S, missing_rate, "missing-rate", 0, "LIST", NULL, "shares of missing features"),
+    OPT_TEXT(S, drop_edge, "drop-edge", 0, "LIST", NULL, "shares of the edges that an epoch leaves out"),
     OPT_TEXT(S, seeds, "seeds", 0, "N", NULL, "how many: 100, 200, ..."),
     SETTINGS_RECIPE(X) /* settings.h */
     OPT_TEXT(S, split, "split", 0, "SPLIT", NULL, "public, random:T,V, or a file"),
@@ -227,10 +228,10 @@ const struct command command_sweep = {
     "train every combination of a recipe; can be stopped and resumed",
     "A recipe is a short text file: a key and its values on each line, # before a\n"
     "comment. The keys data, models, norms, layers (layers.sgc for one model),\n"
-    "groups, lambda and missing-rate span the runs; title, show and the other options\n"
-    "from --seeds to --picture hold for all. The recipes table1, table2, depth and\n"
-    "grid repeat the paper. An option replaces a line of the recipe; a LIST is\n"
-    "separated by commas.\n"
+    "groups, lambda, missing-rate, skip and drop-edge span the runs; title, show and\n"
+    "the other options hold for all. The recipes table1, table2, depth and grid\n"
+    "repeat the paper, remedies compares norms, skips and DropEdge. An option replaces\n"
+    "a line of the recipe; a LIST is separated by commas.\n"
     "\n"
     "Several devices (--device cpu,opencl:0) share one queue. Ctrl-C, a kill or a\n"
     "power failure lose only the runs in progress: --resume repeats nothing.\n"

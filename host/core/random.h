@@ -17,7 +17,8 @@ typedef enum random_stream {
     RANDOM_MISSING = 5,   /* rows whose features are lost; element = row */
     RANDOM_SYNTHETIC = 6, /* made graphs, labels and features; layer = what is drawn */
     RANDOM_TEST = 8,      /* inputs of tests and benchmarks */
-    RANDOM_METRICS = 9    /* rows that metrics are sampled at; element = row */
+    RANDOM_METRICS = 9,   /* rows that metrics are sampled at; element = row */
+    RANDOM_EDGES = 10     /* edges that are dropped (be_edge_drop_args): counter = both rows, not an element */
 } random_stream;
 
 /* A position in a stream; words are drawn in sequence. */

@@ -42,10 +42,11 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
 static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
     const nn_linear *lin = l->state;
     const nn_input *in = l->input;
+    be_mat ahat = nn_adjacency(l, pass->training);
     /* Z = (Â H) W */
     if (is_fused(l)) {
         TRY(nn_halo(l, &h));
-        return be_aggregate(l->dev, &(be_aggregate_args){.y = *z, .a = in->a, .val = in->ahat, .x = h, .w = lin->w});
+        return be_aggregate(l->dev, &(be_aggregate_args){.y = *z, .a = in->a, .val = ahat, .x = h, .w = lin->w});
     }
     if (aggregates_features(l)) {
         const shared *s = l->shared;
@@ -53,7 +54,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
         /* Z = (Â X_d) W */
         TRY(nn_drop_features(l, pass, &x));
         TRY(nn_halo(l, &x));
-        TRY(be_spmm(l->dev, &(be_spmm_args){.y = ax, .a = in->a, .val = in->ahat, .x = x, .alpha = 1.0f}));
+        TRY(be_spmm(l->dev, &(be_spmm_args){.y = ax, .a = in->a, .val = ahat, .x = x, .alpha = 1.0f}));
         return be_gemm(l->dev, &(be_gemm_args){.c = *z, .a = ax, .b = lin->w, .alpha = 1.0f});
     }
     /* P = H W */
@@ -61,7 +62,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     TRY(nn_linear_forward(lin, l, pass, p, h));
     TRY(nn_halo(l, &p));
     /* Z = Â P */
-    return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = in->ahat, .x = p, .alpha = 1.0f});
+    return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = ahat, .x = p, .alpha = 1.0f});
 }
 
 static fathom_status backward_fused(const nn_layer *l, be_mat h) {
@@ -72,7 +73,8 @@ static fathom_status backward_fused(const nn_layer *l, be_mat h) {
     TRY(nn_halo(l, &gz));
     /* gP = Â gZ, gH = gP W' */
     TRY(be_aggregate(
-        l->dev, &(be_aggregate_args){.y = gh, .p = gp, .a = in->a, .val = in->ahat, .x = gz, .w = lin->w, .tw = true}));
+        l->dev, &(be_aggregate_args){
+                    .y = gh, .p = gp, .a = in->a, .val = nn_adjacency(l, true), .x = gz, .w = lin->w, .tw = true}));
     nn_grad_from_tmp(l->ws, l->in);
     /* gW += H' gP */
     return be_gemm(l->dev, &(be_gemm_args){.c = lin->gw, .a = h, .b = gp, .ta = true, .alpha = 1.0f, .beta = 1.0f});
@@ -93,7 +95,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     /* gP = Â gZ */
     be_mat gp = nn_tmp(l->ws, l->out), gz = l->ws->grad;
     TRY(nn_halo(l, &gz));
-    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->a, .val = in->ahat, .x = gz, .alpha = 1.0f}));
+    TRY(be_spmm(l->dev, &(be_spmm_args){.y = gp, .a = in->a, .val = nn_adjacency(l, true), .x = gz, .alpha = 1.0f}));
     /* gW += H' gP, gH = gP W' */
     return nn_linear_backward(l->state, l, pass, h, gp);
 }

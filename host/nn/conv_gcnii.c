@@ -112,7 +112,7 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     /* P = (1 - alpha) Â D(H) + alpha H0 */
     TRY(be_spmm(l->dev, &(be_spmm_args){.y = p,
                                         .a = l->input->a,
-                                        .val = l->input->ahat,
+                                        .val = nn_adjacency(l, pass->training),
                                         .x = x,
                                         .z = s->h0,
                                         .alpha = 1.0f - alpha,
@@ -154,8 +154,8 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     TRY(be_axpby(l->dev, &(be_axpby_args){.y = s->gh0, .x = gp, .z = sum, .a = alpha, .b = 1.0f}));
     TRY(nn_halo(l, &gp));
     /* gD(H) = (1 - alpha) Â gP, over gZ */
-    TRY(be_spmm(l->dev,
-                &(be_spmm_args){.y = gz, .a = l->input->a, .val = l->input->ahat, .x = gp, .alpha = 1.0f - alpha}));
+    TRY(be_spmm(l->dev, &(be_spmm_args){
+                            .y = gz, .a = l->input->a, .val = nn_adjacency(l, true), .x = gp, .alpha = 1.0f - alpha}));
     return l->index == 0 ? backward_input(l, pass) : FATHOM_OK;
 }
 

@@ -22,10 +22,10 @@ static void declare(const nn_layer *l, nn_params *params) {
 }
 
 /* y = Â x */
-static fathom_status aggregate(const nn_layer *l, be_mat y, be_mat x) {
-    const nn_input *in = l->input;
+static fathom_status aggregate(const nn_layer *l, bool training, be_mat y, be_mat x) {
     TRY(nn_halo(l, &x));
-    return be_spmm(l->dev, &(be_spmm_args){.y = y, .a = in->a, .val = in->ahat, .x = x, .alpha = 1.0f});
+    return be_spmm(l->dev,
+                   &(be_spmm_args){.y = y, .a = l->input->a, .val = nn_adjacency(l, training), .x = x, .alpha = 1.0f});
 }
 
 static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
@@ -35,13 +35,13 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
         /* P = X W */
         TRY(nn_project(l, pass, tmp, lin->w));
         /* Z = Â P */
-        return aggregate(l, *z, tmp);
+        return aggregate(l, pass->training, *z, tmp);
     }
     /* Z = Â H */
     if (!nn_alone(l) || h.buf != z->buf || h.off != z->off)
-        return aggregate(l, *z, h);
+        return aggregate(l, pass->training, *z, h);
     /* Evaluation without a norm: Z is stored over H, and spmm cannot work in place; with a halo H is copied. */
-    TRY(aggregate(l, tmp, h));
+    TRY(aggregate(l, pass->training, tmp, h));
     l->ws->tmp_buf = *z;
     *z = tmp;
     return FATHOM_OK;
@@ -52,7 +52,7 @@ static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) 
     const nn_linear *lin = l->state;
     be_mat tmp = nn_tmp(l->ws, l->out);
     /* gP (layer 0) or gH = Â gZ */
-    TRY(aggregate(l, tmp, l->ws->grad));
+    TRY(aggregate(l, true, tmp, l->ws->grad));
     /* gW += X' gP */
     if (l->index == 0)
         return nn_project_backward(l, pass, lin->gw, tmp);

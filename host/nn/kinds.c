@@ -123,6 +123,12 @@ fathom_status nn_config_check(const nn_config *config) {
     TRY(real("eps", config->eps, 0, 1, false));
     TRY(real("alpha", config->alpha, 0, NN_ALPHA_MAX, false));
     TRY(real("theta", config->theta, 0, NN_THETA_MAX, false));
+    TRY(real("drop-edge", config->drop_edge, 0, 1, true));
+    if (config->drop_edge > 0 && nn_convs[config->model]->needs_transpose)
+        return fail(FATHOM_USAGE,
+                    "--drop-edge drops the edges of gcn, sgc and gcnii, not of %s: take one of them, or "
+                    "leave it out",
+                    nn_conv_name(config->model));
     return real("skip-weight", config->skip_weight, 0, NN_SKIP_WEIGHT_MAX, false);
 }
 

@@ -34,6 +34,9 @@ typedef struct nn_workspace {
     nn_staging staging;
     be_mat grad;      /* the gradient being propagated back, as wide as the layer: a view of grad_buf */
     be_mat x_dropped; /* dropout(X), saved for backward: n x F, or 1 x nnz for sparse features */
+    be_mat edges;     /* with DropEdge, 1 x entries: Â of this epoch (drop_edge.c) */
+    be_ints degree;   /* n: degrees of this epoch */
+    be_mat root;      /* 1 x (n + 1): k^-1/2 */
 } nn_workspace;
 
 typedef struct nn_layer {
@@ -193,6 +196,15 @@ fathom_status nn_total(nn_model *m);
 fathom_status nn_share_weights(nn_model *m);
 fathom_status nn_staging_make(nn_model *m);
 void nn_staging_free(nn_staging *staging);
+
+/* ---- drop_edge.c ---- */
+
+void nn_plan_edges(nn_workspace *ws, nn_plan *plan, const nn_config *config, const nn_shape *shape);
+fathom_status nn_upload_roots(const nn_model *m);
+/* Draws the edges of this pass, where DropEdge is on. */
+fathom_status nn_drop_edges(const nn_model *m, const nn_pass *pass);
+/* 1 x entries: Â, in training of the edges of this epoch. */
+be_mat nn_adjacency(const nn_layer *l, bool training);
 
 /* ---- skip.c ---- */
 

@@ -80,6 +80,7 @@ fathom_status nn_forward(nn_model *m, const nn_pass *pass) {
     int64_t layers = m->config.layers;
     be_mat h = {0};
     m->is_overwritten = !pass->training;
+    TRY(nn_drop_edges(m, pass));
     for (int64_t k = 0; k < layers; k++) {
         TRY(forward_layer(m, pass, k, &h));
         if (pass->layer)
@@ -166,6 +167,13 @@ fathom_status nn_backward(nn_model *m, const nn_pass *pass) {
         TRY(backward_layer(m, pass, k));
     }
     return nn_total(m);
+}
+
+fathom_status nn_clip(nn_model *m, double limit) {
+    if (m->in->comm)
+        return fail(FATHOM_USAGE, "--clip works on one device: with several ranks, leave it out");
+    /* g = dL/dW min(1, limit / (|dL/dW| + 1e-6)) */
+    return be_clip_norm(m->dev, &(be_clip_norm_args){.y = m->grads, .x = m->grads, .limit = (float)limit});
 }
 
 fathom_status nn_step(nn_model *m, double lr, double decay, int64_t step) {

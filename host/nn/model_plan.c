@@ -120,6 +120,7 @@ static void plan_all(nn_model *m) {
         nn_plan_mat(plan, NN_MEM_SCRATCH, &m->ws.packed, m->shape.sends, wide);
     m->ws.rows = n;
     nn_plan_features(&m->ws, plan, &m->config, &m->shape);
+    nn_plan_edges(&m->ws, plan, &m->config, &m->shape);
     if (m->conv->plan_shared)
         m->conv->plan_shared(&m->convs[0], plan, wide);
     if (m->norm->plan_shared)
@@ -225,6 +226,7 @@ fathom_status nn_model_make(nn_model **model, const nn_config *config, const nn_
     TRY_OUT(nn_plan_alloc(&m->plan, m->dev));
     TRY_OUT(nn_staging_make(m));
     nn_params_bind(&m->params, m->weights, m->grads);
+    TRY_OUT(nn_upload_roots(m));
     for (int64_t k = 0; k <= config->layers && m->one_matrix; k++)
         m->h[k] = m->z[k];
 out:

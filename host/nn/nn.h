@@ -91,6 +91,7 @@ typedef struct nn_config {
     bool assign_bias;    /* group norm: S = softmax(H U + c) or without c */
     nn_skip_kind skip;
     double skip_weight; /* A of skip.c: the share of the skip */
+    double drop_edge;   /* share of the edges that an epoch leaves out, [0, 1) */
 } nn_config;
 
 #define NN_LAYERS_MAX 1000
@@ -253,6 +254,8 @@ fathom_status nn_forward(nn_model *model, const nn_pass *pass);
 be_mat nn_logits(const nn_model *model, const nn_pass *pass); /* n x C, of the last forward of that kind */
 fathom_status nn_loss(nn_model *model); /* cross-entropy of the training logits, and its gradient */
 fathom_status nn_backward(nn_model *model, const nn_pass *pass);
+/* Scales the gradients down to a global norm of at most `limit`; one rank only. */
+fathom_status nn_clip(nn_model *model, double limit);
 fathom_status nn_step(nn_model *model, double lr, double decay, int64_t step);
 /* Predictions of the last evaluation, and the number of correct ones in each set. */
 fathom_status nn_count_correct(nn_model *model);

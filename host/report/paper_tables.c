@@ -23,8 +23,15 @@ nn_norm_kind recipe_norm_at(const sweep_recipe *recipe, int i) {
 }
 
 results_filter filter_make(const char *data, nn_conv_kind model, nn_norm_kind norm, int64_t layers, double missing) {
-    return (results_filter){
-        .data = data, .model = model, .norm = norm, .layers = layers, .missing = missing, .groups = -1, .lambda = NAN};
+    return (results_filter){.data = data,
+                            .model = model,
+                            .norm = norm,
+                            .layers = layers,
+                            .missing = missing,
+                            .groups = -1,
+                            .lambda = NAN,
+                            .skip = -1,
+                            .drop_edge = NAN};
 }
 
 /* In per cent, with the difference to the paper. */
@@ -41,6 +48,30 @@ table_entry table1_entry(const sweep_results *results, const results_filter *fil
     table_entry e = {.stats = results_stats(results, filter, offsetof(run_record, test_accuracy)),
                      .depth = filter->layers};
     e.paper = filter->missing == 0 ? paper_table1(name, filter->model, filter->norm, filter->layers) : (double)NAN;
+    compare(&e);
+    return e;
+}
+
+bool recipe_has_remedies(const sweep_recipe *r) { return r->skips.count > 1 || r->drop_edge.count > 1; }
+
+static int drop_count(const sweep_recipe *r) { return r->drop_edge.count ? r->drop_edge.count : 1; }
+
+int remedy_count(const sweep_recipe *r) { return drop_count(r) * r->skips.count * r->norms.count; }
+
+results_filter remedy_at(const sweep_recipe *r, int i, const char *data, nn_conv_kind model, double missing) {
+    nn_skip_kind skip = NN_SKIP_NONE;
+    results_filter filter = filter_make(data, model, recipe_norm_at(r, i % r->norms.count), 0, missing);
+    i /= r->norms.count;
+    nn_skip_find(&skip, r->skips.value[i % r->skips.count]);
+    filter.skip = (int)skip;
+    filter.drop_edge = r->drop_edge.count ? r->drop_edge.value[i / r->skips.count] : 0;
+    return filter;
+}
+
+table_entry remedy_entry(const sweep_results *results, results_filter filter, int64_t layers) {
+    filter.layers = layers;
+    table_entry e = {
+        .stats = results_stats(results, &filter, offsetof(run_record, test_accuracy)), .depth = layers, .paper = NAN};
     compare(&e);
     return e;
 }

@@ -27,6 +27,13 @@ double table2_improvement(const sweep_results *results, nn_conv_kind model, nn_n
 /* Number of entries with `below`, listed in `list`; *compared: entries that have a published figure. */
 int entries_below_paper(text_buf *list, int *compared, const sweep_results *results);
 
+/* Does a recipe span skip connections or drop-edge? The rows of its remedies: drop-edge by skip by norm. The filter of
+ * row i has any depth. */
+bool recipe_has_remedies(const sweep_recipe *recipe);
+int remedy_count(const sweep_recipe *recipe);
+results_filter remedy_at(const sweep_recipe *recipe, int i, const char *data, nn_conv_kind model, double missing);
+table_entry remedy_entry(const sweep_results *results, results_filter filter, int64_t layers);
+
 /* Entry i of a list of the recipe. */
 nn_conv_kind recipe_model_at(const sweep_recipe *recipe, int i);
 nn_norm_kind recipe_norm_at(const sweep_recipe *recipe, int i);

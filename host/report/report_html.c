@@ -15,6 +15,7 @@
 
 static const char *const section_titles[SHOW_COUNT] = {"Accuracy beside the paper's table 1",
                                                        "Best depth beside the paper's table 2",
+                                                       "Remedies side by side",
                                                        "Against depth",
                                                        "Groups and lambda",
                                                        "Training curves",
@@ -87,6 +88,9 @@ static void add_section(report_figures *f, const sweep_results *s, recipe_show s
     case SHOW_TABLE2:
         report_table2(out, s);
         break;
+    case SHOW_REMEDIES:
+        report_remedies(out, s);
+        break;
     case SHOW_LINES:
         text_add(out, "<p>A point is a mean over seeds, its band one standard deviation. Where a line stops or has a "
                       "gap, runs are missing.</p>\n");
@@ -121,6 +125,8 @@ static bool has_content(const sweep_results *s, recipe_show section) {
         return all || !recipe_shows(r, SHOW_TABLE2);
     case SHOW_TABLE2:
         return missing;
+    case SHOW_REMEDIES:
+        return recipe_has_remedies(r);
     case SHOW_LINES:
         return depths;
     case SHOW_HEAT:

@@ -214,20 +214,26 @@ static void add_mean(text_buf *out, const sweep_results *results, const results_
 }
 
 static void add_row(text_buf *out, const sweep_results *results, const grid_cell *cell) {
-    char missing[64], groups[32] = "", lambda[32] = "";
+    char missing[64], groups[32] = "", lambda[32] = "", drop_edge[32];
     results_filter filter = filter_make(cell->data, cell->model, cell->norm, cell->layers, cell->missing);
     if (results->recipe->groups.count && cell->norm == NN_GROUP)
         snprintf(groups, sizeof groups, "%lld", (long long)(filter.groups = cell->groups));
     if (results->recipe->lambda.count && cell->lambda_from == TRAIN_LAMBDA_GIVEN)
         text_format(lambda, sizeof lambda, "%g", filter.lambda = cell->lambda);
+    filter.skip = (int)cell->skip;
+    filter.drop_edge = cell->drop_edge;
     run_stats stats = results_stats(results, &filter, offsetof(run_record, test_accuracy));
     if (stats.done == 0)
         return;
     missing_title(missing, sizeof missing, cell->missing);
     text_add(out, "<tr><td>");
     text_add_escaped(out, cell->data);
-    text_add(out, "</td><td>%s</td><td>%s</td><td>%s</td><td>%lld</td><td>%s</td><td>%s</td><td>%d</td>", missing,
-             nn_conv_title(cell->model), nn_norm_name(cell->norm), (long long)cell->layers, groups, lambda, stats.done);
+    text_format(drop_edge, sizeof drop_edge, "%g", cell->drop_edge);
+    text_add(
+        out,
+        "</td><td>%s</td><td>%s</td><td>%s</td><td>%lld</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%d</td>",
+        missing, nn_conv_title(cell->model), nn_norm_name(cell->norm), (long long)cell->layers, groups, lambda,
+        nn_skip_name(cell->skip), drop_edge, stats.done);
     add_mean(out, results, &filter, offsetof(run_record, test_accuracy), "%.2f", 100);
     if (isfinite(stats.sd))
         text_add(out, "<td>%.2f</td>", 100 * stats.sd);
@@ -242,9 +248,9 @@ static void add_row(text_buf *out, const sweep_results *results, const grid_cell
 }
 
 void report_all_runs(text_buf *out, const sweep_results *results) {
-    static const char *const heads[] = {"data",  "features",   "model", "norm",   "layers",
-                                        "G",     "\xCE\xBB",   "seeds", "test %", "sd",
-                                        "val %", "gain, bits", "ratio", "intra",  "seconds"};
+    static const char *const heads[] = {"data",     "features",   "model",     "norm",  "layers", "G",
+                                        "\xCE\xBB", "skip",       "drop-edge", "seeds", "test %", "sd",
+                                        "val %",    "gain, bits", "ratio",     "intra", "seconds"};
     text_add(out, "<details><summary>All configurations (a click on a head sorts)</summary>\n");
     page_table_begin(out, "sortable", NULL);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)

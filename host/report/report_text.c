@@ -106,6 +106,35 @@ static void add_table1(text_buf *out, const sweep_results *results, const char *
     }
 }
 
+/* A row for each norm, skip and drop-edge rate, a column for each depth. */
+static void add_remedies(text_buf *out, const sweep_results *results, const char *data, nn_conv_kind model,
+                         double missing) {
+    const sweep_recipe *r = results->recipe;
+    const recipe_numbers *layers = recipe_layers(r, model);
+    char title[TITLE_MAX + 96], text[64];
+    dataset_title(title, sizeof title, r, data, missing);
+    text_add(out, "\n%s, %s: test accuracy, %%; columns are depths\n  %-28s", title, nn_conv_title(model),
+             "drop-edge skip     norm");
+    for (int k = 0; k < layers->count; k++) {
+        text_format(text, sizeof text, "%g", layers->value[k]);
+        add_column(out, text);
+    }
+    end_line(out);
+    for (int i = 0; i < remedy_count(r); i++) {
+        results_filter filter = remedy_at(r, i, data, model, missing);
+        text_format(text, sizeof text, "%g", filter.drop_edge);
+        text_add(out, "  %-10s%-9s%-9s", text, nn_skip_name((nn_skip_kind)filter.skip), nn_norm_name(filter.norm));
+        for (int k = 0; k < layers->count; k++) {
+            table_entry e = remedy_entry(results, filter, (int64_t)layers->value[k]);
+            if (e.stats.wanted)
+                add_measured(out, &e, false);
+            else
+                add_column(out, "-");
+        }
+        end_line(out);
+    }
+}
+
 static void add_table2(text_buf *out, const sweep_results *results, double missing) {
     const sweep_recipe *r = results->recipe;
     char title[TITLE_MAX], head[64];
@@ -169,7 +198,10 @@ static void add_sweep(text_buf *out, const sweep_results *results) {
             add_table2(out, results, r->missing.value[i]);
             continue;
         }
-        for (int d = 0; d < r->data.count && !map; d++)
+        for (int d = 0; d < r->data.count && recipe_has_remedies(r); d++)
+            for (int m = 0; m < r->models.count; m++)
+                add_remedies(out, results, r->data.value[d], recipe_model_at(r, m), r->missing.value[i]);
+        for (int d = 0; d < r->data.count && !map && !recipe_has_remedies(r); d++)
             add_table1(out, results, r->data.value[d], r->missing.value[i]);
         for (int d = 0; d < r->data.count && map; d++)
             for (int m = 0; m < r->models.count; m++) {

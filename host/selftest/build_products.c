@@ -1,4 +1,6 @@
 /* build_products.c - cases of the dense and sparse products. */
+#include <math.h>
+
 #include "selftest/job.h"
 
 /* c is n x d, the inner dimension k. */
@@ -66,5 +68,40 @@ fathom_status build_aggregate(case_job *job, const op_case *c) {
         TRY(job_prepare(job, &matrix, NULL));
     job->args.aggregate =
         (be_aggregate_args){.y = mat(y), .p = mat(p), .a = matrix, .val = mat(val), .x = mat(x), .w = mat(w), .tw = tw};
+    return FATHOM_OK;
+}
+
+fathom_status build_edge_drop(case_job *job, const op_case *c) {
+    graph g;
+    TRY(make_graph(job, &g, c->n, c->n, false));
+    tensor *keep = out(job, "keep", 1, g.nnz), *degree = ints_out(job, "degree", c->n);
+    be_drop drop = case_drop(c);
+    TRY(job->status);
+    keep->exact_zeros = true;
+    ref_csr a = oracle_csr(&g);
+    ref_edge_drop(keep->want, degree->iwant, &a, &drop);
+    TRY(job_upload(job));
+    job->args.edge_drop = (be_edge_drop_args){.keep = mat(keep), .degree = ints(degree), .a = csr(&g), .drop = drop};
+    return FATHOM_OK;
+}
+
+/* val: what edge_drop leaves, 0 or 1. */
+fathom_status build_edge_norm(case_job *job, const op_case *c) {
+    graph g;
+    TRY(make_graph(job, &g, c->n, c->n, false));
+    tensor *val = acc(job, "val", 1, g.nnz), *degree = ints_in(job, "degree", c->n),
+           *root = in(job, "root", 1, c->n + 1);
+    be_drop drop = case_drop(c);
+    TRY(job->status);
+    val->exact_zeros = true;
+    ref_csr a = oracle_csr(&g);
+    ref_edge_drop(val->v, degree->i, &a, &drop);
+    for (int64_t e = 0; e < g.nnz; e++)
+        val->want[e] = val->v[e];
+    for (int64_t k = 0; k <= c->n; k++)
+        root->v[k] = k > 0 ? f32(1 / sqrt((double)k)) : 0;
+    ref_edge_norm(val->want, &a, degree->i, root->v);
+    TRY(job_upload(job));
+    job->args.edge_norm = (be_edge_norm_args){.val = mat(val), .a = csr(&g), .degree = ints(degree), .root = mat(root)};
     return FATHOM_OK;
 }

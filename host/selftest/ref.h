@@ -39,6 +39,10 @@ void ref_aggregate(double *y, double *p, const ref_csr *a, const double *val, co
 void ref_spmm(double *y, const ref_csr *a, const double *val, const double *x, const double *z, const be_drop *drop,
               double alpha, double beta, int64_t heads, int64_t d);
 
+/* DropEdge */
+void ref_edge_drop(double *keep, int32_t *degree, const ref_csr *a, const be_drop *drop);
+void ref_edge_norm(double *val, const ref_csr *a, const int32_t *degree, const double *root);
+
 /* attention */
 void ref_gat_scores(double *s, double *t, const double *z, const double *a_src, const double *a_dst, int64_t n,
                     int64_t heads, int64_t d);
@@ -86,8 +90,13 @@ void ref_group_backward_rows(double *gh, double *gz, double *gc, double *gu, con
                              int64_t over, int64_t n, int64_t d, int64_t groups);
 
 /* loss, accuracy, optimiser */
-void ref_softmax_xent(double *loss, double *gz, const double *z, const int32_t *labels, const int32_t *sets, int set,
+void ref_softmax_xent(double *loss, double *gz, const double *z, const double *weight, const int32_t *labels,
+                      const int32_t *sets, int set, int64_t count, int64_t n, int64_t classes);
+void ref_sigmoid_xent(double *loss, double *gz, const double *z, const double *target, const int32_t *sets, int set,
                       int64_t count, int64_t n, int64_t classes);
+void ref_label_counts(int32_t *hits, int32_t *predicted, int64_t sets_counted, const double *z, const double *target,
+                      const int32_t *sets, int64_t n, int64_t classes);
+void ref_clip_norm(double *y, const double *x, double limit, int64_t len);
 void ref_argmax(int32_t *pred, const double *z, int64_t n, int64_t classes);
 void ref_accuracy(int32_t *correct, int64_t sets_counted, const int32_t *pred, const int32_t *labels,
                   const int32_t *sets, int64_t n);

@@ -1,4 +1,4 @@
-/* ref_optim.c - the oracle of Adam. */
+/* ref_optim.c - the oracles of Adam and of the limit of a norm. */
 #include <math.h>
 
 #include "selftest/ref.h"
@@ -12,4 +12,12 @@ void ref_adam(double *w, double *m, double *v, const double *g, double lr, doubl
         double mean = m[i] / (1 - pow(beta1, (double)step)), square = v[i] / (1 - pow(beta2, (double)step));
         w[i] -= lr * mean / (sqrt(square) + eps);
     }
+}
+
+void ref_clip_norm(double *y, const double *x, double limit, int64_t len) {
+    double sum = 0;
+    for (int64_t i = 0; i < len; i++)
+        sum += x[i] * x[i];
+    for (int64_t i = 0; i < len; i++)
+        y[i] = x[i] * fmin(1, limit / (sqrt(sum) + 1e-6));
 }

@@ -1,4 +1,5 @@
-/* grid.h - the cells of a recipe: every combination of data, missing rate, model, depth, norm, groups, lambda and seed.
+/* grid.h - the cells of a recipe: every combination of data, missing rate, model, depth, skip, drop-edge, norm, groups,
+ * lambda and seed.
  * One cell is one training run. Seeds vary slowest, so an interrupted sweep has runs for every table entry. */
 #ifndef SWEEP_GRID_H
 #define SWEEP_GRID_H
@@ -17,12 +18,14 @@ typedef struct grid_cell {
     double lambda;  /* NaN when lambda_from is PRESET or AUTO */
     train_lambda lambda_from;
     double missing;
+    nn_skip_kind skip;
+    double drop_edge;
     uint64_t seed;
     char id[GRID_CELL_ID]; /* first 16 hex digits of the SHA-256 of all of the above and of the common settings */
 } grid_cell;
 
 /* Allocates *cells (mem_free), at most GRID_CELLS_MAX. The cells point into the recipe. Groups and lambda multiply the
- * cells of group norm only. */
+ * cells of group norm only, several skips those of networks that have two layers to connect. */
 fathom_status grid_expand(grid_cell **cells, int64_t *count, const sweep_recipe *recipe);
 
 #define GRID_CELL_TEXT 4352 /* capacity that holds any path; in less, the beginning of a long path is left out */

@@ -11,7 +11,7 @@
 void recipe_free(sweep_recipe *recipe) {
     if (!recipe)
         return;
-    recipe_strings *lists[] = {&recipe->data, &recipe->models, &recipe->norms, &recipe->show};
+    recipe_strings *lists[] = {&recipe->data, &recipe->models, &recipe->norms, &recipe->skips, &recipe->show};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         recipe_strings_free(lists[i]);
     mem_free(recipe->name);
@@ -136,6 +136,8 @@ fathom_status recipe_parse(sweep_recipe **out, const char *text, const char *nam
     recipe->embedding_model = -1;
     recipe->seeds = 5;
     recipe->missing = (recipe_numbers){.count = 1}; /* one rate: 0 */
+    TRY_OUT(mem_strdup(&recipe->skips.value[0], nn_skip_name(NN_SKIP_NONE)));
+    recipe->skips.count = 1;
     TRY_OUT(mem_strdup(&recipe->name, name));
     TRY_OUT(mem_strdup(&copy, text));
     TRY_OUT(parse_text(recipe, copy));

@@ -9,8 +9,8 @@
  *     seeds    5               # 100, 200, ...
  *
  * A line is a key and its values; '#' starts a comment. The grid of runs is the product of the keys that take a list
- * (grid.h); every other key applies to all runs. docs/recipes.md documents the keys. Four recipes are built in:
- * table1, table2, depth, grid. */
+ * (grid.h); every other key applies to all runs. docs/recipes.md documents the keys. Five recipes are built in:
+ * table1, table2, depth, grid, remedies. */
 #ifndef SWEEP_RECIPE_H
 #define SWEEP_RECIPE_H
 
@@ -34,6 +34,7 @@ typedef struct recipe_numbers {
 typedef enum recipe_show {
     SHOW_TABLE1,
     SHOW_TABLE2,
+    SHOW_REMEDIES,
     SHOW_LINES,
     SHOW_HEAT,
     SHOW_CURVES,
@@ -43,11 +44,12 @@ typedef enum recipe_show {
 
 typedef struct sweep_recipe {
     char *name, *title;
-    recipe_strings data, models, norms, show;
+    recipe_strings data, models, norms, skips, show;
     recipe_numbers layers[NN_CONV_COUNT + 1]; /* [NN_CONV_COUNT]: models without a list of their own */
     recipe_numbers groups;                    /* empty: the preset's */
     recipe_numbers lambda;                    /* empty: the preset's; NaN: auto */
     recipe_numbers missing;
+    recipe_numbers drop_edge; /* empty: 0 */
     int64_t seeds;
     int embedding_model; /* model of the runs whose embeddings are saved for the report; -1: none */
     int64_t embedding_layers;

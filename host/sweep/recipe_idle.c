@@ -70,15 +70,17 @@ static const char *owner_reason(const sweep_recipe *recipe, size_t member) {
 #define REASON_GROUP_NORM (has(&recipe->norms, "group") ? NULL : "it belongs to norm group")
 #define REASON_GCNII (has(&recipe->models, "gcnii") ? NULL : "it belongs to model gcnii")
 #define REASON_SKIP (skips(recipe) ? NULL : "it belongs to models gcn and gat")
-#define REASON_SKIP_WEIGHT                                      \
-    (skips(recipe) && recipe->settings.net.skip != NN_SKIP_NONE \
-         ? NULL                                                 \
+#define REASON_SKIP_WEIGHT                                                                \
+    (skips(recipe) && (has(&recipe->skips, "residual") || has(&recipe->skips, "initial")) \
+         ? NULL                                                                           \
          : "it belongs to skip residual and initial, of models gcn and gat")
 #define X(name, kind, setting, owner, ...)                  \
     if (member == offsetof(sweep_recipe, settings.setting)) \
         return REASON_##owner;
     SETTINGS_RECIPE(X)
 #undef X
+    if (member == offsetof(sweep_recipe, skips))
+        return REASON_SKIP;
 #define X(name, kind, setting, owner, ...)      \
     if (member == offsetof(sweep_recipe, name)) \
         return REASON_##owner;

@@ -9,10 +9,12 @@
 
 #define LINE_BYTES_MAX 16384
 
-const char *const recipe_show_names[SHOW_COUNT] = {"table1", "table2", "lines", "heat", "curves", "picture"};
+const char *const recipe_show_names[SHOW_COUNT] = {"table1", "table2", "remedies", "lines",
+                                                   "heat",   "curves", "picture"};
 const char *const recipe_model_names[NN_CONV_COUNT] = {NN_CONV_LIST(NN_NAME)};
 static const char *const norm_names[] = {NN_NORM_LIST(NN_NAME)};
 static const char *const preset_names[] = {TRAIN_PRESET_LIST(TRAIN_PRESET_NAME)};
+static const char *const lr_schedule_names[] = {TRAIN_SCHEDULE_LIST(TRAIN_SCHEDULE_NAME)};
 static const char *const skip_names[] = {NN_SKIP_LIST(NN_SKIP_NAME)};
 static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)};
 
@@ -29,7 +31,13 @@ static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)}
 #define KEY_COUNTED(name, member, option, fallback, low, high, words, later) \
     {option, RECIPE_COUNTED, AT(settings.member), low, high, true, words, NULL, 0, later},
 #define KEY_CHOICE(name, member, option, fallback, low, high, words, later) \
-    {option, RECIPE_CHOICE, AT(settings.member), low, high, false, NULL, CHOICES(name##_names), later},
+    KEY_CHOICE_##name(name, member, option, later)
+#define KEY_ONE_CHOICE(name, member, option, later) \
+    {option, RECIPE_CHOICE, AT(settings.member), 0, 0, false, NULL, CHOICES(name##_names), later},
+#define KEY_CHOICE_preset KEY_ONE_CHOICE
+#define KEY_CHOICE_lr_schedule KEY_ONE_CHOICE
+#define KEY_CHOICE_skip(name, member, option, later) \
+    {option, RECIPE_STRINGS, AT(skips), 0, 0, false, NULL, CHOICES(skip_names), later},
 #define KEY_LAYERS(id, name, ...) \
     {"layers." #name, RECIPE_NUMBERS, AT(layers[NN_##id]), 1, NN_LAYERS_MAX, true, NULL, NULL, 0, false},
 /* A list, over which the grid spans. */
@@ -52,6 +60,7 @@ const recipe_key recipe_keys[RECIPE_KEY_COUNT] = {
     NN_CONV_LIST(KEY_LAYERS)      /* layers.gcn */
     SETTINGS_GROUP_NORM(KEY_LIST) /* settings.h: groups and lambda */
     {"missing-rate", RECIPE_NUMBERS, AT(missing), 0, 1, false, NULL, NULL, 0, false},
+    {"drop-edge", RECIPE_NUMBERS, AT(drop_edge), 0, 0.999, false, NULL, NULL, 0, false},
     {"seeds", RECIPE_INT, AT(seeds), 1, 10000, true, NULL, NULL, 0, false},
     {"picture", RECIPE_RUN, AT(embedding_layers), 1, NN_LAYERS_MAX, true, NULL, NULL, 0, false},
     {"split", RECIPE_TEXT, AT(split), 0, 0, false, NULL, NULL, 0, false},

@@ -30,7 +30,7 @@ typedef struct recipe_key {
 #define RECIPE_COUNT_ONE(...) +1
 enum {
     RECIPE_KEY_COUNT =
-        12 NN_CONV_LIST(RECIPE_COUNT_ONE) SETTINGS_GROUP_NORM(RECIPE_COUNT_ONE) SETTINGS_RECIPE(RECIPE_COUNT_ONE)
+        13 NN_CONV_LIST(RECIPE_COUNT_ONE) SETTINGS_GROUP_NORM(RECIPE_COUNT_ONE) SETTINGS_RECIPE(RECIPE_COUNT_ONE)
 };
 extern const recipe_key recipe_keys[RECIPE_KEY_COUNT];
 extern const char *const recipe_model_names[NN_CONV_COUNT], *const recipe_show_names[SHOW_COUNT];

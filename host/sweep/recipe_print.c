@@ -110,8 +110,9 @@ void recipe_print(text_buf *out, const sweep_recipe *recipe) {
 void recipe_print_settings(text_buf *out, const sweep_recipe *recipe) {
     for (int i = 0; i < RECIPE_KEY_COUNT; i++) {
         const recipe_key *key = &recipe_keys[i];
-        bool spans_grid =
-            key->type == RECIPE_STRINGS || key->type == RECIPE_NUMBERS || key->offset == offsetof(sweep_recipe, seeds);
+        bool list = key->type == RECIPE_STRINGS || key->type == RECIPE_NUMBERS;
+        bool one_skip = key->offset == offsetof(sweep_recipe, skips) && recipe->skips.count == 1; /* of all runs */
+        bool spans_grid = (list && !one_skip) || key->offset == offsetof(sweep_recipe, seeds);
         bool report_only = key->type == RECIPE_RUN || key->offset == offsetof(sweep_recipe, title);
         bool memory_only = key->offset == offsetof(sweep_recipe, settings.net.recompute);
         if (!spans_grid && !report_only && !memory_only && is_set(recipe, key))

@@ -106,7 +106,9 @@ static bool matches(const grid_cell *cell, const results_filter *filter) {
     return strcmp(cell->data, filter->data) == 0 && cell->model == filter->model && cell->norm == filter->norm &&
            cell->layers == filter->layers && cell->missing == filter->missing &&
            (filter->groups < 0 || cell->groups == filter->groups) &&
-           (isnan(filter->lambda) || cell->lambda == filter->lambda);
+           (isnan(filter->lambda) || cell->lambda == filter->lambda) &&
+           (filter->skip < 0 || (int)cell->skip == filter->skip) &&
+           (isnan(filter->drop_edge) || cell->drop_edge == filter->drop_edge);
 }
 
 run_stats results_stats(const sweep_results *results, const results_filter *filter, size_t offset) {

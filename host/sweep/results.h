@@ -35,8 +35,10 @@ typedef struct results_filter {
     nn_norm_kind norm;
     int64_t layers;
     double missing;
-    int64_t groups; /* -1: any */
-    double lambda;  /* NaN: any */
+    int64_t groups;   /* -1: any */
+    double lambda;    /* NaN: any */
+    int skip;         /* an nn_skip_kind; -1: any */
+    double drop_edge; /* NaN: any */
 } results_filter;
 
 typedef struct run_stats {

@@ -125,6 +125,7 @@ fathom_status run_record_set_result(run_record *record, intern_table *strings, c
     record->test_accuracy = r->accuracy[NN_TEST];
     record->val_accuracy = r->accuracy[NN_VAL];
     record->train_accuracy = r->accuracy[NN_TRAIN];
+    record->macro_f1 = r->macro_f1;
 #define X(name) record->name = isfinite(r->metrics.name) ? r->metrics.name : (double)NAN;
     METRICS_LIST(X)
 #undef X

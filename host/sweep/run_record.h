@@ -28,6 +28,7 @@
     X(REAL, test_accuracy)                        \
     X(REAL, val_accuracy)                         \
     X(REAL, train_accuracy)                       \
+    X(REAL, macro_f1)                             \
     X(REAL, instance_information_gain)            \
     X(REAL, group_distance_ratio)                 \
     X(REAL, intra_group_distance)                 \

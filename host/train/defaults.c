@@ -55,6 +55,11 @@ const char *train_preset_name(train_preset preset) {
     return names[preset];
 }
 
+const char *train_schedule_name(int schedule) {
+    static const char *const names[TRAIN_SCHEDULES] = {TRAIN_SCHEDULE_LIST(TRAIN_SCHEDULE_NAME)};
+    return names[schedule];
+}
+
 static data_row row_of(const char *name) {
     for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)
         if (strcmp(known_sets[i].name, name) == 0)
@@ -98,6 +103,7 @@ static fathom_status check_range(const char *name, double value, double low, dou
 static fathom_status check_settings(const train_config *c) {
 #define CHECK_INT check_range
 #define CHECK_REAL check_range
+#define CHECK_CHOICE(option, value, low, high) FATHOM_OK
 #define CHECK_COUNTED(option, value, low, high) metrics_rows_check((int64_t)(value))
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
     TRY(CHECK_##kind(option, (double)c->member, low, high));

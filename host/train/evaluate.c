@@ -20,6 +20,42 @@ static double loss_of(const float *logits, const data_set *set) {
     return set->split.train_count ? sum / set->split.train_count : NAN;
 }
 
+/* The class of a node: the largest output, the lowest of equals, as be_accuracy counts. */
+static int32_t predicted(const float *z, int32_t classes) {
+    float best = -INFINITY;
+    int32_t at = 0;
+    for (int32_t c = 0; c < classes; c++)
+        if (z[c] > best) {
+            best = z[c];
+            at = c;
+        }
+    return at;
+}
+
+static fathom_status macro_f1_of(double *f1, const float *logits, const data_set *set) {
+    int32_t *hits = NULL, *misses = NULL, classes = set->classes, counted = 0; /* misses: FP + FN */
+    double sum = 0;
+    fathom_status status;
+    TRY_OUT(mem_new(&hits, classes, 1, sizeof *hits, "scores of the classes"));
+    TRY_OUT(mem_new(&misses, classes, 1, sizeof *misses, "scores of the classes"));
+    for (int32_t i = 0; i < set->split.test_count; i++) {
+        int32_t v = set->split.test[i], is = set->labels[v], said = predicted(logits + (int64_t)v * classes, classes);
+        hits[is] += said == is;
+        misses[is] += said != is;
+        misses[said] += said != is;
+    }
+    for (int32_t c = 0; c < classes; c++)
+        if (hits[c] + misses[c] > 0) {
+            sum += 2.0 * hits[c] / (2.0 * hits[c] + misses[c]);
+            counted++;
+        }
+    *f1 = counted ? sum / counted : NAN;
+out:
+    mem_free(hits);
+    mem_free(misses);
+    return status;
+}
+
 /* Very deep networks may overflow in evaluation, whose running estimates lag, while training stays finite. */
 static bool all_finite(const float *values, int64_t count) {
     for (int64_t i = 0; i < count; i++)
@@ -46,6 +82,7 @@ fathom_status train_score(train_scores *scores, nn_model *model, const data_set 
     for (int s = 0; s < NN_SETS; s++)
         scores->accuracy[s] = counts[s] ? (double)record.correct[s] / counts[s] : NAN;
     scores->loss = loss_of(scores->logits, set);
+    TRY(macro_f1_of(&scores->macro_f1, scores->logits, set));
     scores->finite = all_finite(scores->logits, (int64_t)set->graph.nodes * set->classes);
     return FATHOM_OK;
 }

@@ -50,6 +50,10 @@ fathom_status state_fingerprint(text_buf *text, const train_config *config, cons
     SETTINGS_MOMENTUM(X);
     SETTINGS_GCNII(X);
     SETTINGS_SKIP(X);
+    SETTINGS_DROP_EDGE(X);
+    SETTINGS_STEP(X);
+    if (c.lr_schedule == TRAIN_COSINE) /* which depends on it */
+        text_add(text, "epochs=%" PRId64 " ", c.epochs);
     SETTINGS_PRESET(X);
     SETTINGS_ADAM(X);
     text_add(text, "seed=%" PRIu64 " ", c.seed);
@@ -114,7 +118,7 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
     float *values[BLOCKS] = {NULL};
     st_tensor tensors[BLOCKS];
     text_buf print = {0};
-    char numbers[7][40];
+    char numbers[9][40];
     fathom_status status;
     for (int i = 0; i < BLOCKS; i++) {
         int64_t length = nn_block_len(model, blocks[i].block);
@@ -136,10 +140,14 @@ fathom_status state_save(const char *path, const nn_model *model, const train_pr
     const double reals[] = {p->loss, p->best[NN_TRAIN], p->best[NN_VAL], p->best[NN_TEST], p->lambda};
     for (int i = 0; i < 5; i++)
         snprintf(numbers[2 + i], sizeof numbers[0], "%.17g", reals[i]);
-    const st_meta_entry meta[] = {
-        {"format", FORMAT},           {"run", print.bytes},          {"epoch", numbers[0]},
-        {"best_epoch", numbers[1]},   {"loss", numbers[2]},          {"best_train_acc", numbers[3]},
-        {"best_val_acc", numbers[4]}, {"best_test_acc", numbers[5]}, {"lambda", numbers[6]}};
+    snprintf(numbers[7], sizeof numbers[7], "%" PRId64, p->reductions);
+    snprintf(numbers[8], sizeof numbers[8], "%" PRId64, p->reduced_at);
+    const st_meta_entry meta[] = {{"format", FORMAT},           {"run", print.bytes},
+                                  {"epoch", numbers[0]},        {"best_epoch", numbers[1]},
+                                  {"loss", numbers[2]},         {"best_train_acc", numbers[3]},
+                                  {"best_val_acc", numbers[4]}, {"best_test_acc", numbers[5]},
+                                  {"lambda", numbers[6]},       {"lr_reductions", numbers[7]},
+                                  {"lr_reduced_at", numbers[8]}};
     TRY_OUT(st_save(path, tensors, BLOCKS, meta, sizeof meta / sizeof *meta));
 out:
     for (int i = 0; i < BLOCKS; i++)
@@ -177,7 +185,13 @@ static fathom_status read_progress(train_progress *p, const st_file *file) {
     double epoch = meta_number(file, "epoch"), best_epoch = meta_number(file, "best_epoch");
     if (!(epoch >= 0 && epoch < 1e15 && best_epoch >= 0 && best_epoch <= epoch))
         return fail(FATHOM_DATA, "does not state how far the run was");
+    double reductions = st_meta(file, "lr_reductions") ? meta_number(file, "lr_reductions") : 0;
+    double reduced_at = st_meta(file, "lr_reduced_at") ? meta_number(file, "lr_reduced_at") : 0;
+    if (!(reductions >= 0 && reductions <= epoch && reduced_at >= 0 && reduced_at <= epoch))
+        return fail(FATHOM_DATA, "does not state how far the learning rate was reduced");
     *p = (train_progress){.epoch = (int64_t)epoch,
+                          .reductions = (int64_t)reductions,
+                          .reduced_at = (int64_t)reduced_at,
                           .loss = meta_number(file, "loss"),
                           .best_epoch = (int64_t)best_epoch,
                           .best = {meta_number(file, "best_train_acc"), meta_number(file, "best_val_acc"),

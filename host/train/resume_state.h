@@ -10,8 +10,9 @@ typedef struct train_progress {
     int64_t epoch; /* last finished */
     double loss;
     int64_t best_epoch;
-    double best[NN_SETS]; /* accuracies of that epoch */
-    double lambda;        /* as used */
+    double best[NN_SETS];           /* accuracies of that epoch */
+    double lambda;                  /* as used */
+    int64_t reductions, reduced_at; /* of the learning rate, --lr-schedule plateau; the epoch of the last */
 } train_progress;
 
 /* nn_get_block. `strict`, for OpenCL devices: FATHOM_NUMERIC if a value is NaN, so that a good state on disk is not

@@ -166,6 +166,7 @@ static fathom_status measure_best(run *r) {
         status = FATHOM_OK;
     }
     r->result->metrics = scores.metrics;
+    r->result->macro_f1 = status == FATHOM_OK && scores.logits ? scores.macro_f1 : NAN;
     r->result->metrics.rows = r->config->metrics;
     if (status == FATHOM_OK && !scores.finite && fallback_possible(r))
         status = fail(FATHOM_NUMERIC, "the representations of the best epoch are not all finite");
@@ -282,6 +283,7 @@ fathom_status train_run(train_result **result, const train_config *config, const
     comm_set_device(config->comm, be_device_info(dev)->selector);
     r.config = &r.result->config;
     metrics_init_nan(&r.result->metrics, METRICS_AUTHORS);
+    r.result->macro_f1 = NAN;
     locale_t before = c_locale_enter();
     fathom_status status = run_to_end(&r, start);
     c_locale_leave(before);

@@ -71,6 +71,8 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     json_text(doc, "feature_norm", data_norm_name(c->feature_norm));
     SETTINGS_GCNII(X);
     SETTINGS_SKIP(X);
+    SETTINGS_DROP_EDGE(X);
+    SETTINGS_STEP(X);
     SETTINGS_PRESET(X);
     json_bool(doc, "assignment_bias", c->net.assign_bias);
     SETTINGS_MOMENTUM(X);
@@ -120,6 +122,7 @@ static void add_result(struct json *doc, const train_result *r, int64_t nodes) {
     json_real(doc, "test_accuracy", r->accuracy[NN_TEST]);
     json_real(doc, "val_accuracy", r->accuracy[NN_VAL]);
     json_real(doc, "train_accuracy", r->accuracy[NN_TRAIN]);
+    json_real(doc, "macro_f1", r->macro_f1);
     json_int(doc, "best_epoch", r->best_epoch);
     json_int(doc, "epochs", r->epochs);
     json_bool(doc, "stopped_early", r->stopped_early);

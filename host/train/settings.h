@@ -57,6 +57,19 @@
     X(weight_decay, REAL, weight_decay, ANY, "weight-decay", 0, "X", PRESET, 0, 1e3, NULL,                \
       "L2 added to the gradients (default: the preset's)", "L2 added to the gradients, or preset")
 
+/* How the learning rate moves (trainer.c), and the limit of the gradient's norm; 0: none. */
+#define TRAIN_SCHEDULE_LIST(X) X(CONSTANT, constant) X(COSINE, cosine) X(PLATEAU, plateau)
+#define TRAIN_SCHEDULE_NAME(id, name) #name,
+#define TRAIN_SCHEDULE_CHOICE(id, name) "|" #name
+#define TRAIN_SCHEDULE_CHOICES (&(TRAIN_SCHEDULE_LIST(TRAIN_SCHEDULE_CHOICE))[1])
+#define SETTINGS_STEP(X)                                                                                        \
+    X(lr_schedule, CHOICE, lr_schedule, ANY, "lr-schedule", 0, NULL, NAMED(constant, TRAIN_CONSTANT), 0, 0,     \
+      TRAIN_SCHEDULE_CHOICES,                                                                                   \
+      "cosine: falls to 0 over --epochs; plateau: halved after 50 epochs without a better validation accuracy", \
+      "constant, cosine or plateau")                                                                            \
+    X(clip, REAL, clip, ANY, "clip", 0, "NORM", VALUE(0), 0, 1e30, NULL,                                        \
+      "the gradient is scaled down to this global norm; 0: never", "limit of the gradient's global norm; 0: none")
+
 #define SETTINGS_LENGTH(X)                                                                                         \
     X(epochs, INT, epochs, ANY, "epochs", 'e', "N", PRESET, 1, 10000000, NULL, "number of epochs (default: 1000)", \
       "of every run, or preset")                                                                                   \
@@ -106,9 +119,14 @@
 /* Skip connections, nn/skip.c. What is unset, defaults.c chooses by depth: the weight, and lambda beside it. */
 #define SETTINGS_SKIP(X)                                                                                           \
     X(skip, CHOICE, net.skip, SKIP, "skip", 0, NULL, NAMED(none, NN_SKIP_NONE), 0, 0, NN_SKIP_CHOICES,             \
-      "GCN, GAT: what each layer adds: the layer before it, or the first", "GCN, GAT: none, residual or initial")  \
+      "GCN, GAT: what each layer adds: the layer before it, or the first", "GCN, GAT: none, residual, initial")    \
     X(skip_weight, REAL, net.skip_weight, SKIP_WEIGHT, "skip-weight", 0, "A", PRESET, 0, NN_SKIP_WEIGHT_MAX, NULL, \
       "its share: H = (1 - A) act(norm(Z)) + A H' (default: by depth)", "share of the skip connection, or preset")
+
+/* DropEdge, nn/drop_edge.c. In a recipe it spans the runs. */
+#define SETTINGS_DROP_EDGE(X)                                                             \
+    X(drop_edge, REAL, net.drop_edge, ANY, "drop-edge", 0, "P", VALUE(0), 0, 0.999, NULL, \
+      "GCN, SGC, GCNII: share of the edges that every epoch leaves out of its graph", NULL)
 
 /* Of the running estimates; no option of its own: the preset decides. */
 #define SETTINGS_MOMENTUM(X) X(momentum, REAL, net.momentum, ANY, "momentum", 0, "M", PRESET, 0, 1, NULL, NULL, NULL)
@@ -121,31 +139,36 @@
 
 /* Those that train_config itself holds; the others are in its nn_config. */
 #define SETTINGS_TRAINER(X) \
-    SETTINGS_ADAM(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_CHECKPOINT(X)
+    SETTINGS_ADAM(X)        \
+    SETTINGS_STEP(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_CHECKPOINT(X)
 
 /* Options of `train`, before --init and --out. */
-#define SETTINGS_OPTIONS(X) \
-    SETTINGS_NETWORK(X)     \
-    SETTINGS_WIDTH(X)       \
-    SETTINGS_GROUP_NORM(X)  \
-    SETTINGS_DROPOUT(X)     \
-    SETTINGS_ADAM(X)        \
-    SETTINGS_LENGTH(X)      \
-    SETTINGS_EVALUATION(X)  \
-    SETTINGS_MEASURES(X) SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_ORDER(X)
+#define SETTINGS_OPTIONS(X)                                                                                          \
+    SETTINGS_NETWORK(X)                                                                                              \
+    SETTINGS_WIDTH(X)                                                                                                \
+    SETTINGS_GROUP_NORM(X)                                                                                           \
+    SETTINGS_DROPOUT(X)                                                                                              \
+    SETTINGS_ADAM(X)                                                                                                 \
+    SETTINGS_LENGTH(X)                                                                                               \
+    SETTINGS_EVALUATION(X)                                                                                           \
+    SETTINGS_MEASURES(X)                                                                                             \
+    SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_ORDER(X) SETTINGS_DROP_EDGE(X) \
+        SETTINGS_STEP(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. The id of a run covers the first ones always, and later
  * ones where they are not the default: a new key does not change the ids of earlier journals. */
 #define SETTINGS_RECIPE_FIRST(X) \
     SETTINGS_LENGTH(X)           \
     SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_PRESET(X)
-#define SETTINGS_RECIPE_LATER(X) SETTINGS_MEMORY(X) SETTINGS_METRICS(X)
+#define SETTINGS_RECIPE_LATER(X) SETTINGS_STEP(X) SETTINGS_MEMORY(X) SETTINGS_METRICS(X)
 #define SETTINGS_RECIPE(X) SETTINGS_RECIPE_FIRST(X) SETTINGS_RECIPE_LATER(X)
 
 /* Columns of the journal, up to lambda and after lambda_from. */
 #define SETTINGS_COLUMNS(X) SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X)
 #define SETTINGS_COLUMNS_AFTER_LAMBDA(X) \
-    SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
+    SETTINGS_DROPOUT(X)                  \
+    SETTINGS_ADAM(X)                     \
+    SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_DROP_EDGE(X) SETTINGS_STEP(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
 
 /* What a checkpoint contains about its network. */
 #define SETTINGS_MODEL(X) \
@@ -157,6 +180,7 @@
 
 #define SETTING_TYPE_INT int64_t
 #define SETTING_TYPE_REAL double
+#define SETTING_TYPE_CHOICE int
 #define SETTING_TYPE_COUNTED int64_t
 
 /* The word of a CHOICE, from the table that owns it. */
@@ -165,6 +189,7 @@
 #define SETTING_WORD_preset train_preset_name
 #define SETTING_WORD_skip nn_skip_name
 #define SETTING_WORD_order data_order_name
+#define SETTING_WORD_lr_schedule train_schedule_name
 /* The words of a COUNTED. */
 #define SETTING_WORDS_recompute NN_RECOMPUTE_CHOICES
 #define SETTING_WORDS_metrics METRICS_ROWS_CHOICES

@@ -22,6 +22,11 @@ typedef enum train_preset { TRAIN_PRESET_LIST(X) TRAIN_PRESETS } train_preset;
 #undef X
 const char *train_preset_name(train_preset preset);
 
+#define X(id, name) TRAIN_##id,
+typedef enum train_schedule { TRAIN_SCHEDULE_LIST(X) TRAIN_SCHEDULES } train_schedule;
+#undef X
+const char *train_schedule_name(int schedule);
+
 typedef enum train_lambda { TRAIN_LAMBDA_PRESET, TRAIN_LAMBDA_GIVEN, TRAIN_LAMBDA_AUTO } train_lambda;
 
 typedef struct train_config {
@@ -97,6 +102,7 @@ typedef struct train_hooks { /* any may be NULL */
 typedef struct train_result {
     train_config config; /* net.lambda: as used */
     double accuracy[NN_SETS], loss;
+    double macro_f1;            /* as in train_scores */
     int64_t best_epoch, epochs; /* epochs: all that were trained, also before a resume */
     int64_t first_epoch;        /* of this process; above 1 after a resume */
     bool interrupted, stopped_early;
@@ -115,7 +121,7 @@ typedef struct train_result {
 /* What one epoch enqueues (trainer.c), for training and for its benchmark: a training step, and with `evaluate` a
  * forward pass in evaluation mode and the counts of correct predictions. Then reads the statistics, the only wait. */
 fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const train_config *config, int64_t epoch,
-                              bool evaluate);
+                              bool evaluate, double lr);
 
 /* FATHOM_INTERRUPTED also sets *result. */
 fathom_status train_run(train_result **result, const train_config *config, const data_set *set, be_device *dev,
@@ -163,6 +169,9 @@ typedef struct train_scores {
     float *logits; /* n x C, mem_free */
     bool finite;   /* all logits; else the metrics are NaN */
     double accuracy[NN_SETS], loss;
+    /* Of the test nodes: the mean over classes of 2 TP / (2 TP + FP + FN), of those with a node or a prediction, as in
+     * scikit-learn; NaN without test nodes. */
+    double macro_f1;
     metrics_values metrics;
 } train_scores;
 

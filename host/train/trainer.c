@@ -62,14 +62,16 @@ static bool is_evaluated(const train_config *c, int64_t epoch, int64_t last) {
 }
 
 fathom_status train_one_epoch(nn_epoch_stats *stats, nn_model *model, const train_config *config, int64_t epoch,
-                              bool evaluate) {
+                              bool evaluate, double lr) {
     nn_pass training = {.training = true, .seed = config->seed, .epoch = (uint32_t)epoch};
     nn_pass evaluation = {.training = false};
     TRY(nn_forward(model, &training));  /* Z = f(X, W), with dropout */
     TRY(nn_loss(model));                /* L = mean cross-entropy of the training nodes, dL/dZ */
     TRY(nn_backward(model, &training)); /* dL/dW */
     /* W -= lr * Adam(dL/dW + weight_decay * W) */
-    TRY(nn_step(model, config->lr, config->weight_decay, epoch));
+    if (config->clip > 0)
+        TRY(nn_clip(model, config->clip)); /* dL/dW *= min(1, clip / |dL/dW|) */
+    TRY(nn_step(model, lr, config->weight_decay, epoch));
     if (evaluate) {
         TRY(nn_forward(model, &evaluation));
         TRY(nn_count_correct(model));
@@ -155,6 +157,25 @@ static fathom_status fail_numeric(run *r, double loss, int64_t epoch) {
                 kept);
 }
 
+#define PLATEAU_EPOCHS 50
+#define PLATEAU_FACTOR 0.5
+
+/* The learning rate of an epoch. */
+static double rate_of(const train_config *c, const train_progress *p, int64_t epoch) {
+    const double pi = 3.14159265358979323846;
+    if (c->lr_schedule == TRAIN_COSINE)
+        return c->lr * 0.5 * (1 + cos(pi * (double)(epoch - 1) / (double)c->epochs));
+    return c->lr_schedule == TRAIN_PLATEAU ? c->lr * pow(PLATEAU_FACTOR, (double)p->reductions) : c->lr;
+}
+
+static void reduce_rate(train_progress *p) {
+    int64_t since = p->reduced_at > p->best_epoch ? p->reduced_at : p->best_epoch;
+    if (p->epoch - since < PLATEAU_EPOCHS)
+        return;
+    p->reductions++;
+    p->reduced_at = p->epoch;
+}
+
 fathom_status trainer_epoch(run *r, train_epoch *e, int64_t last) {
     int64_t epoch = r->progress.epoch + 1;
     bool evaluate = is_evaluated(r->config, epoch, last);
@@ -162,7 +183,7 @@ fathom_status trainer_epoch(run *r, train_epoch *e, int64_t last) {
     train_progress *p = &r->progress;
     const int64_t *count = r->input->count;
     double start = clock_seconds();
-    TRY(train_one_epoch(&stats, r->model, r->config, epoch, evaluate));
+    TRY(train_one_epoch(&stats, r->model, r->config, epoch, evaluate, rate_of(r->config, p, epoch)));
     r->stops |= stats.stop != 0;
     if (!isfinite(stats.loss))
         return fail_numeric(r, (double)stats.loss, epoch);
@@ -178,6 +199,8 @@ fathom_status trainer_epoch(run *r, train_epoch *e, int64_t last) {
         memcpy(p->best, e->accuracy, sizeof p->best);
         TRY(nn_save_best(r->model));
     }
+    if (evaluate)
+        reduce_rate(p);
     e->best_epoch = p->best_epoch;
     e->best_val = p->best[NN_VAL];
     e->best_test = p->best[NN_TEST];

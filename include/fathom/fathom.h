@@ -317,6 +317,9 @@ typedef struct fathom_train_options {
     double skip_weight;    /**< A, the share of the skip, 0 to 0.999; NaN: by depth. */
     int32_t order;         /**< A fathom_order; auto. */
     fathom_ranks *ranks;   /**< Ranks of this run, whose first device is that of fathom_train; NULL: one device. */
+    double drop_edge;      /**< DropEdge: share of the edges that an epoch leaves out, 0 to 0.999; 0. */
+    int32_t lr_schedule;   /**< 0: constant, 1: cosine (falls to 0 over the epochs), 2: plateau (halved); 0. */
+    double clip;           /**< Limit of the gradient's global norm; 0: none. */
 } fathom_train_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_train_options_init(fathom_train_options *options, size_t size);
@@ -346,7 +349,6 @@ FATHOM_API fathom_status fathom_train_plan(fathom_plan *plan, const fathom_devic
  * defaults. FATHOM_INTERRUPTED (progress callback) also returns a model. */
 FATHOM_API fathom_status fathom_train(fathom_model **model, fathom_device *device, const fathom_data *data,
                                       const fathom_train_options *options);
-
 /** Result of a training run. */
 typedef struct fathom_result {
     size_t size;            /**< sizeof(fathom_result), set by the caller. */
@@ -363,6 +365,7 @@ typedef struct fathom_result {
     int32_t stopped_early;  /**< 1: by `patience`. */
     int32_t fell_back;      /**< 1: the device was lost and the CPU continued. */
     int32_t candidates;     /**< Values of lambda tried. */
+    double macro_f1;        /**< Mean F1 score of the classes on the test nodes, at the best epoch. */
 } fathom_result;
 /** Training result of a model; FATHOM_USAGE for a loaded one. */
 FATHOM_API fathom_status fathom_model_result(const fathom_model *model, fathom_result *result);
@@ -394,7 +397,6 @@ typedef struct fathom_model_info {
 } fathom_model_info;
 /** Properties of a model. */
 FATHOM_API fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info *info);
-
 /** Accuracies of a model on a data set. */
 typedef struct fathom_scores {
     size_t size;           /**< sizeof(fathom_scores), set by the caller. */
@@ -403,6 +405,7 @@ typedef struct fathom_scores {
     double test_accuracy;  /**< Of the test nodes. */
     double loss;           /**< Mean cross-entropy of the training nodes. */
     int32_t finite;        /**< 0: some outputs are non-finite; the metrics are NaN. */
+    double macro_f1;       /**< Mean F1 score of the classes on the test nodes. */
 } fathom_scores;
 /** Evaluates a model on data with the features and classes it was trained with, prepared in the same way
  * (fathom_model_info). Outputs, each may be NULL: accuracies; metrics by metrics->definition; final representations

@@ -18,7 +18,7 @@ static fathom_status epochs(nn_model *model, const train_config *config, int64_t
     for (int64_t i = 1; i <= count; i++) {
         if (i == count && start)
             start();
-        TRY(train_one_epoch(&stats, model, config, i, true));
+        TRY(train_one_epoch(&stats, model, config, i, true, config->lr));
     }
     printf("loss %.6f\n", (double)stats.loss);
     return FATHOM_OK;

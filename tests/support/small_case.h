@@ -16,6 +16,7 @@ static inline op_case small_case(be_op op, int rows) {
                      .rate = 0.5f,
                      .graph = GRAPH_LOOPS,
                      .relu = true,
+                     .flags = op == BE_OP_softmax_xent ? CASE_CONSTANT : 0, /* class weights */
                      .bound = 1e-7};
 }
 

@@ -7,6 +7,7 @@
     X(pointwise)           \
     X(dense)               \
     X(sparse)              \
+    X(edges)               \
     X(attention)           \
     X(norm_blocks)         \
     X(norm_batch)          \
@@ -14,6 +15,7 @@
     X(norm_group)          \
     X(norm_group_backward) \
     X(loss)                \
+    X(labels)              \
     X(optim)               \
     X(pairwise)
 
@@ -29,6 +31,8 @@
     K(dense, sum_combine)                       \
     K(sparse, spmm)                             \
     K(sparse, aggregate)                        \
+    K(edges, edge_drop)                         \
+    K(edges, edge_norm)                         \
     K(attention, gat_scores)                    \
     K(attention, gat_softmax)                   \
     K(attention, gat_backward_edges)            \
@@ -53,6 +57,10 @@
     K(loss, accuracy)                           \
     K(loss, accuracy_sum)                       \
     K(optim, adam)                              \
+    K(optim, clip_squares)                      \
+    K(optim, clip_scale)                        \
+    K(labels, sigmoid_xent)                     \
+    K(labels, label_counts)                     \
     K(pairwise, pair_fold)                      \
     K(pairwise, sparse_dots)                    \
     K(pairwise, sparse_fold)                    \

@@ -1,4 +1,4 @@
-/* ocl_optim.c - launch of cl/optim.cl. */
+/* ocl_optim.c - launches of cl/optim.cl. */
 #include <math.h>
 
 #include "backend/opencl/ocl.h"
@@ -11,4 +11,15 @@ fathom_status ocl_adam(ocl_device *dev, const be_adam_args *a) {
                    ARGS(adam_args, .w = ocl_mat(a->w), .m = ocl_mat(a->m), .v = ocl_mat(a->v), .g = ocl_mat(a->g),
                         .len = (u32)a->w.cols, .lr = a->lr, .beta1 = a->beta1, .beta2 = a->beta2, .eps = a->eps,
                         .decay = a->decay, .correct1 = correct1, .correct2 = correct2));
+}
+
+/* y = x min(1, limit / (||x|| + 1e-6)). */
+fathom_status ocl_clip_norm(ocl_device *dev, const be_clip_norm_args *a) {
+    int64_t len = a->x.cols, part = CEIL_DIV(len, CLIP_PARTS);
+    TRY(ocl_scratch(dev, be_floats(CLIP_PARTS)));
+    TRY(ocl_require(dev, K_clip_squares));
+    TRY(OCL_RUN(dev, K_clip_squares, ocl_group_items(dev, K_clip_squares, CLIP_PARTS), SCRATCH_BUF(dev), BUF(a->x),
+                ocl_local(be_floats(SLOTS)), ARGS(clip_args, .x = ocl_mat(a->x), .len = (u32)len, .part = (u32)part)));
+    return OCL_RUN(dev, K_clip_scale, len, BUF(a->y), BUF(a->x), SCRATCH_BUF(dev), ocl_local(be_floats(CLIP_PARTS)),
+                   ARGS(clip_args, .y = ocl_mat(a->y), .x = ocl_mat(a->x), .len = (u32)len, .limit = a->limit));
 }
