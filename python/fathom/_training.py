@@ -30,8 +30,9 @@ def settings() -> dict[str, str]:
     >>> fathom.settings()["layers"]
     'K, 1 to 1000; 15.'
     """
-    docs = library().header.docs[STRUCT]
-    return {name: doc for name, doc in docs.items() if name not in _OWN}
+    header = library().header
+    return {name: header.docs[STRUCT][name] for name, kind in header.structs[STRUCT]._fields_
+            if name not in _OWN and kind is not ctypes.c_void_p}  # a handle is no setting
 
 
 def _number(name, kind, value):
@@ -73,7 +74,7 @@ def options_of(given):
     kinds = dict(lib.structs[STRUCT]._fields_)
     for name, value in given.items():
         name = _ALIASES.get(name, name)
-        if name not in kinds or name in _OWN:
+        if name not in settings():
             raise UsageError(f"train has no setting {name!r}; it has {', '.join(sorted(settings()))}, "
                              f"{', '.join(DATA)}")
         if value is None:
