@@ -151,6 +151,31 @@ PY
     grep -q 'which weight its skip connections have: give --skip-weight' err || fail "a skip without a weight: $(cat err)"
 done
 
+# --- values of a file that are out of range are an error of the file
+while IFS='|' read -r key value; do
+    python3 - "$key" "$value" <<'PY'
+import json, struct, sys
+raw = open("plain.safetensors", "rb").read()
+size = struct.unpack("<Q", raw[:8])[0]
+head = json.loads(raw[8:8 + size])
+head["__metadata__"][sys.argv[1]] = sys.argv[2]
+text = json.dumps(head).encode()
+open("odd.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + size:])
+PY
+    expect_exit 4 "$FATHOM" eval --checkpoint odd.safetensors --data karate
+    grep -q "odd.safetensors: the metadata $key of the checkpoint is '$value', not a" err || fail "$key $value: $(cat err)"
+done <<'END'
+layers|1000000
+layers|0
+hidden|99999999
+groups|4097
+lambda|-1001
+lambda|nan
+alpha|1.5
+theta|1e999
+skip_weight|1
+END
+
 # --- eval repeats the result of train; its outputs are files that other programs read
 must train --epochs 400 --out whole --quiet
 expect_exit 0 "$FATHOM" eval --checkpoint whole/model.safetensors --data karate --json --threads 1 \

@@ -102,6 +102,7 @@ static void test_bad_headers_are_refused(void) {
         {"{\"a\":3}", "no known type", 0},
         {"{\"__metadata__\":[]}", "not an object", 0},
         {"{\"__metadata__\":{\"k\":1}}", "not a text", 0},
+        {"{\"__metadata__\":{\"k\":\"1\\u0000lost\"}}", "NUL character", 0},
         {"{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", "twice", 0},
         {"{\"__metadata__\":{},\"__metadata__\":{}}", "twice", 0},
     };

@@ -244,9 +244,7 @@ fathom_status json_read(struct cJSON **tree, const char **end, const char *text,
     return !*tree && errno == ENOMEM ? fail_memory() : FATHOM_OK;
 }
 
-/* The first NUL character, as a byte or as JSON's escape; NULL when there is none. cJSON's strings end there, and the
- * rest of them would be lost. */
-static const char *find_zero(const char *text, size_t length) {
+const char *json_find_nul(const char *text, size_t length) {
     const char *zero = memchr(text, '\0', length), *end = zero ? zero : text + length;
     for (const char *c = text; (c = memchr(c, '\\', (size_t)(end - c))); c += 2) {
         if (end - c >= 6 && memcmp(c, "\\u0000", 6) == 0)
@@ -265,7 +263,7 @@ static size_t line_of(const char *text, const char *at) {
 }
 
 fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, const char *where) {
-    const char *end, *zero = find_zero(text, length);
+    const char *end, *zero = json_find_nul(text, length);
     *tree = NULL;
     if (zero)
         return fail(FATHOM_DATA, "%s:%zu: a NUL character; take it out of the file", where, line_of(text, zero));

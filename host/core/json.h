@@ -57,6 +57,10 @@ fathom_status json_print_line(struct json *doc, char **text);
 #define JSON_DEPTH_MAX 64
 fathom_status json_read(struct cJSON **tree, const char **end, const char *text, size_t length);
 
+/* The first NUL character, as a byte or as JSON's escape; NULL when there is none. cJSON's strings end there, and the
+ * rest of them would be lost. */
+const char *json_find_nul(const char *text, size_t length);
+
 /* Parses a document; `where` (a file name) starts the message of a failure. Freed with cJSON_Delete. */
 fathom_status json_parse(struct cJSON **tree, const char *text, size_t length, const char *where);
 

@@ -218,6 +218,8 @@ static fathom_status read_all(st_file *f, size_t count, const char *where) {
     const char *text = (const char *)f->bytes + 8, *end = NULL;
     if (memchr(text, 0, (size_t)length))
         return fail(FATHOM_DATA, "has no JSON object at its start");
+    if (json_find_nul(text, (size_t)length))
+        return fail(FATHOM_DATA, "its header holds a NUL character");
     TRY(json_read(&f->header, &end, text, (size_t)length));
     if (!cJSON_IsObject(f->header))
         return fail(FATHOM_DATA, "its header is not JSON");

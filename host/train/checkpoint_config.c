@@ -27,19 +27,20 @@ nn_config checkpoint_unknown(void) {
 
 /* ---- metadata ---- */
 
-static fathom_status meta_count(int64_t *value, const st_file *file, const char *key) {
+static fathom_status meta_count(int64_t *value, const st_file *file, const char *key, double low, double high) {
     const char *text = st_meta(file, key);
     char *end;
     if (!text || *value > 0)
         return FATHOM_OK;
     errno = 0;
     *value = strtoll(text, &end, 10);
-    return end != text && !*end && !errno && *value > 0
+    return end != text && !*end && !errno && (double)*value >= low && (double)*value <= high
                ? FATHOM_OK
-               : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a whole number above 0", key, text);
+               : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a whole number from %g to %g", key,
+                      text, low, high);
 }
 
-static fathom_status meta_real(double *value, const st_file *file, const char *key) {
+static fathom_status meta_real(double *value, const st_file *file, const char *key, double low, double high) {
     const char *text = st_meta(file, key);
     char *end;
     if (!text || !isnan(*value))
@@ -47,14 +48,15 @@ static fathom_status meta_real(double *value, const st_file *file, const char *k
     locale_t before = c_locale_enter();
     *value = strtod(text, &end);
     c_locale_leave(before);
-    return end != text && !*end && isfinite(*value)
+    return end != text && !*end && *value >= low && *value <= high
                ? FATHOM_OK
-               : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a number", key, text);
+               : fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%s', not a number from %g to %g", key, text,
+                      low, high);
 }
 
-#define READ_INT(value, key) TRY(meta_count(&(value), file, key));
-#define READ_REAL(value, key) TRY(meta_real(&(value), file, key));
-#define READ_CHOICE(value, key) /* read by name before */
+#define READ_INT(value, key, low, high) TRY(meta_count(&(value), file, key, low, high));
+#define READ_REAL(value, key, low, high) TRY(meta_real(&(value), file, key, low, high));
+#define READ_CHOICE(value, key, low, high) /* read by name before */
 
 static fathom_status from_metadata(nn_config *config, const st_file *file) {
     train_config filled = {.net = *config};
@@ -66,7 +68,8 @@ static fathom_status from_metadata(nn_config *config, const st_file *file) {
         return fail(FATHOM_DATA, "the checkpoint names a norm '%s' that fathom does not have", norm);
     if (skip && c->skip == NN_SKIP_COUNT && !nn_skip_find(&c->skip, skip))
         return fail(FATHOM_DATA, "the checkpoint names a skip connection '%s' that fathom does not have", skip);
-#define X(name, kind, member, ...) READ_##kind(filled.member, #name)
+#define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
+    READ_##kind(filled.member, #name, low, high)
     SETTINGS_MODEL(X);
 #undef X
     *config = filled.net;
