@@ -131,16 +131,16 @@ __kernel void gemm_inner(__global float *c, __global const float *a, __global co
  * Order: blocks ascending in COMBINE_RUNS runs, then runs ascending. */
 __kernel void sum_combine(__global float *out, __global float *out2, __global const float *p,
                           __global const block_sum *sums, __local float4 *runs, sum_combine_args a) {
-    block_sum s = sums[a.first_sum + (uint)get_group_id(1)];
-    uint vecs = CEIL_DIV(s.cols, VEC), count = s.rows * vecs, aligned = ((s.off | s.ld) & 3) == 0;
+    __global const block_sum *s = sums + a.first_sum + (uint)get_group_id(1);
+    uint vecs = CEIL_DIV(s->cols, VEC), count = s->rows * vecs, aligned = ((s->off | s->ld) & 3) == 0;
     uint first = COMBINE_VECS * (uint)get_group_id(0);
-    __global float *to = (s.second ? out2 : out) + s.off;
-    sum_runs(runs, p + s.at, s.stride, s.blocks, first, count);
+    __global float *to = (s->second ? out2 : out) + s->off;
+    sum_runs(runs, p + s->at, s->stride, s->blocks, first, count);
     for (uint c = (uint)get_local_id(0); c < COMBINE_VECS && first + c < count; c += (uint)get_local_size(0)) {
         uint r = (first + c) / vecs, j = VEC * (first + c - r * vecs);
         float4 sum = a.alpha * add_runs(runs, c);
-        if (s.add)
-            sum += a.beta * load_row4(to + r * s.ld, j, s.cols, aligned);
-        store_row4(sum, to + r * s.ld, j, s.cols, aligned);
+        if (s->add)
+            sum += a.beta * load_row4(to + r * s->ld, j, s->cols, aligned);
+        store_row4(sum, to + r * s->ld, j, s->cols, aligned);
     }
 }

@@ -16,7 +16,7 @@ clean() { [ ! -s races.log ] && ! grep -q 'runtime error detected' sim.err; }
 # --- the detector works: a store to one address by all work-items is a race
 mkdir kernels
 cp "$SOURCE_DIR"/cl/*.cl "$SOURCE_DIR"/cl/*.h kernels/
-sed -i 's/store_row4((float4)(a.value), .*;/y[a.y.off] = (float)i;/' kernels/pointwise.cl
+sed -i 's/store_at((float4)(a.value), .*;/y[a.y.off] = (float)j;/' kernels/pointwise.cl
 cmp -s kernels/pointwise.cl "$SOURCE_DIR/cl/pointwise.cl" && fail "the kernel was not changed"
 FATHOM_CL_DIR=$TEST_TMP/kernels simulate "$FATHOM" selftest --device opencl:0 --op fill || true
 clean && fail "a kernel with a race passes: $(cat sim.out sim.err)"

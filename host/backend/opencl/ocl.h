@@ -84,9 +84,10 @@ typedef struct ocl_device {
 
     cl_mem scratch; /* grow-only; owned by the running operation */
     size_t scratch_bytes;
-    cl_mem dummy_buf; /* argument for an absent view; never read */
 
-    cl_mem sum_table; /* copy of sums[0 .. sum_count - 1], which sum_combine reads */
+    /* Copy of sums[0 .. sum_count - 1], which sum_combine reads; also the argument for an absent view, which nothing
+     * reads. */
+    cl_mem sum_table;
     block_sum sums[OCL_SUM_TABLE];
     int sum_count;
     ocl_sums held; /* to be added, with the blocks in held_blocks, of which held_floats are in use */

@@ -24,9 +24,7 @@ static fathom_status prepare_launches(ocl_device *dev) {
     CL_TRY(dev, "clGetDeviceInfo", "CL_DEVICE_MAX_WORK_GROUP_SIZE",
            clGetDeviceInfo(dev->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof max_group_size, &max_group_size, NULL));
     dev->max_group_size = max_group_size > 0 ? max_group_size : 1;
-    dev->dummy_buf = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, 64, NULL, &code);
-    CL_TRY(dev, "clCreateBuffer", "dummy buffer", code);
-    dev->sum_table = clCreateBuffer(dev->context, CL_MEM_READ_ONLY, sizeof dev->sums, NULL, &code);
+    dev->sum_table = clCreateBuffer(dev->context, CL_MEM_READ_WRITE, sizeof dev->sums, NULL, &code);
     CL_TRY(dev, "clCreateBuffer", "table of sums", code);
     return FATHOM_OK;
 }
@@ -92,8 +90,6 @@ void ocl_close(void *state) {
         CLBlastClearCache();
     if (dev->scratch)
         clReleaseMemObject(dev->scratch);
-    if (dev->dummy_buf)
-        clReleaseMemObject(dev->dummy_buf);
     if (dev->held_blocks)
         clReleaseMemObject(dev->held_blocks);
     if (dev->sum_table)

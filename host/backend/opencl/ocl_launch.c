@@ -21,7 +21,7 @@ static fathom_status set_arguments(ocl_device *dev, ocl_kernel kernel, const ocl
     for (size_t i = 0; i < count; i++) {
         const void *value = &args[i].as;
         if (args[i].kind == OCL_MEM && !args[i].as.mem)
-            value = &dev->dummy_buf;
+            value = &dev->sum_table;
         else if (args[i].kind == OCL_LOCAL)
             value = NULL;
         else if (args[i].kind == OCL_STRUCT)

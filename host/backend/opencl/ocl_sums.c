@@ -34,9 +34,10 @@ static fathom_status find_sums(ocl_device *dev, const block_sum *list, int count
     *first = (u32)dev->sum_count;
     memcpy(&dev->sums[*first], list, bytes);
     dev->pending = true;
+    /* From the beginning, as Oclgrind takes what one write covers for all that is initialised. */
     CL_TRY(dev, "clEnqueueWriteBuffer", "table of sums",
-           clEnqueueWriteBuffer(dev->queue, dev->sum_table, CL_FALSE, *first * sizeof *list, bytes, &dev->sums[*first],
-                                0, NULL, NULL));
+           clEnqueueWriteBuffer(dev->queue, dev->sum_table, CL_FALSE, 0, *first * sizeof *list + bytes, dev->sums, 0,
+                                NULL, NULL));
     dev->sum_count += count; /* only what the device has is found */
     return FATHOM_OK;
 }
