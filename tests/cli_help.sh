@@ -125,7 +125,8 @@ grep -q 'safetensors.torch.save_file' err || fail "--init of a file of torch.sav
 # --- notes about options without effect, and numbers of one
 short="train --device cpu --data karate --epochs 1"
 for words in "--norm none --groups 5" "--norm batch --lambda 0.1" "--alpha 0.2" "--theta 0.2" "--model sgc --hidden 8" \
-    "--layers 1 --hidden 8" "--checkpoint-every 5" "--fallback cpu" "--model sgc --skip initial" "--skip-weight 0.5"; do
+    "--layers 1 --hidden 8" "--checkpoint-every 5" "--fallback cpu" "--model sgc --skip initial" "--skip-weight 0.5" \
+    "--model sgc --bias on" "--heads 1" "--norm none --last-norm off" "--model sgc --last-act off"; do
     option=$(sed -E 's/.*(--[a-z-]+) [^ ]+$/\1/' <<<"$words")
     # shellcheck disable=SC2086
     expect_exit 0 "$FATHOM" $short --layers 2 $words
@@ -133,13 +134,13 @@ for words in "--norm none --groups 5" "--norm batch --lambda 0.1" "--alpha 0.2" 
 done
 expect_exit 0 "$FATHOM" $short --layers 2 --model gcnii --groups 5 --lambda 0.1 --alpha 0.2 --theta 0.2 --hidden 8 --checkpoint-every 1 --out effect
 ! grep '^note: ' err || fail "a note about options that have their effect"
-expect_exit 0 "$FATHOM" $short --layers 3 --model gat --skip initial --skip-weight 0.5
+expect_exit 0 "$FATHOM" $short --layers 3 --model gat --skip initial --skip-weight 0.5 --bias --heads 2 --last-norm off --last-act off
 ! grep '^note: ' err || fail "a note about skip connections that are there"
 # of sweep: options, and keys of a recipe; no note for what the options made useless
 sweep="sweep --recipe table1 --data karate --layers 2 --dry-run"
 for words in "--norms none,pair --groups 5" "--norms batch --lambda 0.1" "--alpha 0.2" "--theta 0.2" "--models sgc --hidden 8" \
     "--models gcn --layers 1 --hidden 8" "--picture 'gcn 3'" "--norms pair --picture 'gcn 2'" "--models sgc --skip initial" \
-    "--skip-weight 0.5"; do
+    "--skip-weight 0.5" "--models sgc --bias on" "--models gcn --heads 2" "--norms none --last-norm off" "--models sgc --last-act off"; do
     option=$(sed -E 's/.*(--[a-z-]+) [^-]+$/\1/' <<<"$words")
     eval expect_exit 0 '"$FATHOM"' $sweep "$words"
     same "$(grep '^note: ' err | sed 's/:[^:]*$//')" "note: $option has no effect" "notes of sweep $words: $(cat err)"

@@ -94,6 +94,9 @@ done <<'TABLE'
 2|train --theta -1|--theta '-1'
 2|train --seed -1|--seed '-1'
 2|train --skip both|--skip: unknown value 'both'
+2|train --heads 4|--heads 4 is of --model gat: leave it out, or take --model gat
+2|train --model gat --heads 3|--hidden 16 is not a multiple of --heads 3, which share the hidden columns: take --hidden 18
+2|train --last-norm maybe|--last-norm: unknown value 'maybe'; choose one of off, on
 2|train --skip initial --skip-weight 1|--skip-weight '1': give a number from 0 to 0.999
 2|train --skip initial --layers 2|take --layers 3 or more, or --skip none
 2|train --data karate --skip residual --layers 1 --dry-run|take --layers 3 or more, or --skip none
@@ -174,7 +177,38 @@ lambda|nan
 alpha|1.5
 theta|1e999
 skip_weight|1
+heads|257
 END
+
+# --- modules of PyTorch Geometric: eval takes from the metadata, or as options where a file has none, what shapes lack
+modules="--last-norm off --last-act off"
+for words in "--model gcn --norm pair" "--model gat --norm none --heads 4" "--model gat --norm group --heads 2"; do
+    # shellcheck disable=SC2086
+    must train --layers 3 --epochs 6 $words --bias $modules --out "modules${words//[ -]/}" --quiet
+    run=modules${words//[ -]/}
+    python3 - "$run/model.safetensors" <<'PY'
+import json, struct, sys
+raw = open(sys.argv[1], "rb").read()
+size, = struct.unpack("<Q", raw[:8])
+head = json.loads(raw[8:8 + size])
+for key in ("bias", "heads", "last_norm", "last_act", "sha256", "writer"):
+    del head["__metadata__"][key]
+text = json.dumps(head).encode()
+text += b" " * (-len(text) % 8)
+open("plain.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + size:])
+PY
+    wanted=$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" "$run/run.json")
+    expect_exit 0 "$FATHOM" eval --checkpoint "$run/model.safetensors" --data karate --threads 1 --json
+    same "$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" out)" "$wanted" "eval of $words with its metadata"
+    same "$(field "d['config']['bias'], d['config']['last_norm'], d['config']['last_act']" out)" "('on', 'off', 'off')" "config of $words"
+    # shellcheck disable=SC2086
+    expect_exit 0 "$FATHOM" eval --checkpoint plain.safetensors --data karate --threads 1 --json $modules
+    same "$(field "d['result']['test_accuracy'], d['result']['dirichlet_energy']" out)" "$wanted" "eval of $words with options"
+done
+expect_exit 4 "$FATHOM" eval --checkpoint plain.safetensors --data karate --heads 4
+grep -q 'convs.0.att_src is 1 x 2 x 8 in the checkpoint, but 1 x 4 x 4 in this model.*: give --heads 2' err || fail "other heads: $(cat err)"
+expect_exit 4 "$FATHOM" train --data karate --device cpu --model gat --layers 3 --heads 2 --last-norm off --init plain.safetensors
+grep -q 'the checkpoint has convs.0.bias, which this model does not: give --bias' err || fail "a bias: $(cat err)"
 
 # --- eval repeats the result of train; its outputs are files that other programs read
 must train --epochs 400 --out whole --quiet

@@ -127,6 +127,10 @@ static void every_model_and_norm_goes_through_a_file(void) {
             o.model = kind;
             o.norm = norm;
             o.skip = kind <= FATHOM_GAT ? norm % 3 : FATHOM_SKIP_NONE;
+            o.bias = kind <= FATHOM_GAT;
+            o.heads = kind == FATHOM_GAT ? 4 : 1;
+            o.last_norm = norm % 2;
+            o.last_act = kind == FATHOM_SGC || norm / 2;
             OK(fathom_train(&model, device, data, &o));
             OK(fathom_model_save(model, "one.safetensors"));
             OK(fathom_model_load(&loaded, "one.safetensors", NULL));
@@ -136,6 +140,8 @@ static void every_model_and_norm_goes_through_a_file(void) {
             fathom_model_info info = {.size = sizeof info};
             OK(fathom_model_describe(loaded, &info));
             TEST_ASSERT_EQUAL_INT32(o.skip, info.skip);
+            TEST_ASSERT_TRUE(o.bias == info.bias && o.heads == info.heads);
+            TEST_ASSERT_TRUE(o.last_norm == info.last_norm && o.last_act == info.last_act);
             TEST_ASSERT_EQUAL(o.skip != FATHOM_SKIP_NONE, info.skip_weight > 0);
             fathom_model_free(model);
             fathom_model_free(loaded);

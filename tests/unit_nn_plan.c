@@ -101,6 +101,9 @@ static void test_planned_is_what_is_allocated(void) {
         nn_config config = golden_config((nn_conv_kind)(i % NN_CONV_COUNT), NN_GROUP, 7);
         config.skip = (nn_skip_kind)(i / NN_CONV_COUNT);
         config.skip_weight = 0.5;
+        config.heads = config.model == NN_GAT ? 4 : 1;
+        config.bias = nn_takes_bias(config.model) ? NN_ON : NN_OFF;
+        config.last_norm = i % 2 ? NN_OFF : NN_ON;
         int64_t before = be_count(dev).live_bytes;
         golden_ok(nn_input_make(&input, dev, graph, config.model));
         golden_ok(nn_model_make(&m, &config, input));
@@ -120,21 +123,35 @@ static void test_bad_configurations_are_named(void) {
         size_t offset;
         double real;
         int64_t whole;
-    } bad[] = {
-        {"layers", offsetof(nn_config, layers), 0, 0},          {"layers", offsetof(nn_config, layers), 0, 1001},
-        {"hidden", offsetof(nn_config, hidden), 0, -3},         {"groups", offsetof(nn_config, groups), 0, 0},
-        {"dropout", offsetof(nn_config, dropout), 1, 0},        {"dropout", offsetof(nn_config, dropout), -0.1, 0},
-        {"lambda", offsetof(nn_config, lambda), NAN, 0},        {"alpha", offsetof(nn_config, alpha), 2, 0},
-        {"theta", offsetof(nn_config, theta), -1, 0},           {"momentum", offsetof(nn_config, momentum), 7, 0},
-        {"skip-weight", offsetof(nn_config, skip_weight), 1, 0}};
+    } bad[] = {{"layers", offsetof(nn_config, layers), 0, 0},
+               {"layers", offsetof(nn_config, layers), 0, 1001},
+               {"hidden", offsetof(nn_config, hidden), 0, -3},
+               {"groups", offsetof(nn_config, groups), 0, 0},
+               {"dropout", offsetof(nn_config, dropout), 1, 0},
+               {"dropout", offsetof(nn_config, dropout), -0.1, 0},
+               {"lambda", offsetof(nn_config, lambda), NAN, 0},
+               {"alpha", offsetof(nn_config, alpha), 2, 0},
+               {"theta", offsetof(nn_config, theta), -1, 0},
+               {"momentum", offsetof(nn_config, momentum), 7, 0},
+               {"skip-weight", offsetof(nn_config, skip_weight), 1, 0},
+               {"heads", offsetof(nn_config, heads), 0, 0},
+               {"heads", offsetof(nn_config, heads), 0, 257},
+               {"--model gat", offsetof(nn_config, heads), 0, 2}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nn_config config = golden_config(NN_GCN, NN_GROUP, 2);
         bool whole = bad[i].offset >= offsetof(nn_config, layers) && bad[i].offset <= offsetof(nn_config, groups);
+        whole = whole || bad[i].offset == offsetof(nn_config, heads);
         char *member = (char *)&config + bad[i].offset;
         memcpy(member, whole ? (const void *)&bad[i].whole : (const void *)&bad[i].real, 8);
         TEST_ASSERT_EQUAL_MESSAGE(FATHOM_USAGE, nn_plan_bytes(&bytes, &config, &shape), bad[i].word);
         TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), bad[i].word));
     }
+    nn_config config = golden_config(NN_GAT, NN_GROUP, 2);
+    config.heads = 3;
+    TEST_ASSERT_EQUAL(FATHOM_USAGE, nn_plan_bytes(&bytes, &config, &shape));
+    TEST_ASSERT_NOT_NULL(strstr(fathom_last_error(), "take --hidden 9"));
+    config.layers = 1; /* no hidden columns to share */
+    golden_ok(nn_plan_bytes(&bytes, &config, &shape));
 }
 
 int main(void) {

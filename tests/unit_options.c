@@ -12,7 +12,7 @@ struct sample {
     int64_t layers;
     double rate, lambda;
     bool fast;
-    int model, shape;
+    int model, shape, tail;
     int64_t level;
     const char *name, *out, *data;
 };
@@ -24,6 +24,7 @@ static const struct opt_row rows[] = {
     OPT_REAL(S, lambda, "lambda", 0, "X", "auto", 0, INFINITY, "auto", "a weight"),
     OPT_FLAG(S, fast, "fast", 'f', "be fast"),
     OPT_CHOICE(S, model, "model", 0, "gcn|gat|sgc", "gat", "which model"),
+    OPT_CHOICE(S, tail, "tail", 0, "off|on", "off", "a switch"),
     OPT_COUNTED(S, level, "level", 0, "all|none|some[:N]", "all|none|some", "none", 1, 20, "how much"),
     OPT_TEXT(S, name, "name", 0, "NAME", NULL, "a name"),
     OPT_PATH(S, out, "out", 'o', "FILE", OPT_REQUIRED, "where to write"),
@@ -59,6 +60,20 @@ static void refuses(const char *line, const char *message) {
 
 void setUp(void) {}
 void tearDown(void) {}
+
+static void a_switch_alone_is_on(void) {
+    const struct {
+        const char *line;
+        int tail;
+    } given[] = {
+        {"-o y x", 0},           {"x -o y --tail", 1},     {"--tail -o y x", 1},       {"--tail off -o y x", 0},
+        {"--tail on -o y x", 1}, {"x --tail=off -o y", 0}, {"--tail --fast x -o y", 1}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        TEST_ASSERT_EQUAL_INT_MESSAGE(FATHOM_OK, parse(given[i].line), given[i].line);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(given[i].tail, got.tail, given[i].line);
+    }
+    refuses("--tail maybe -o y x", "--tail: unknown value 'maybe'; choose one of off, on");
+}
 
 static void defaults_fill_the_struct(void) {
     TEST_ASSERT_EQUAL_INT(FATHOM_OK, parse("-o y x"));
@@ -228,6 +243,7 @@ static void choices_by_number(void) {
 
 int main(void) {
     UNITY_BEGIN();
+    RUN_TEST(a_switch_alone_is_on);
     RUN_TEST(defaults_fill_the_struct);
     RUN_TEST(all_spellings_mean_the_same);
     RUN_TEST(a_word_may_have_a_number);

@@ -80,14 +80,30 @@ static void first_id(char id[GRID_CELL_ID], const char *text, const char *name, 
 }
 
 static void ids_cover_every_setting(void) {
-    static const char *const settings[][2] = {
-        {"epochs", "7"},           {"patience", "3"},   {"hidden", "8"},
-        {"dropout", "0.25"},       {"lr", "0.02"},      {"lr", "0.01000000000001"},
-        {"weight-decay", "0.1"},   {"preset", "paper"}, {"split", "random:3,3"},
-        {"feature-norm", "none"},  {"alpha", "0.3"},    {"theta", "0.7"},
-        {"groups", "3"},           {"lambda", "0.01"},  {"lambda", "0.01000000000001"},
-        {"missing-rate", "1"},     {"skip", "initial"}, {"skip-weight", "0.5"},
-        {"metrics", "sampled:50"}, {"lambda", "-0.5"}};
+    static const char *const settings[][2] = {{"epochs", "7"},
+                                              {"patience", "3"},
+                                              {"hidden", "8"},
+                                              {"dropout", "0.25"},
+                                              {"lr", "0.02"},
+                                              {"lr", "0.01000000000001"},
+                                              {"weight-decay", "0.1"},
+                                              {"preset", "paper"},
+                                              {"split", "random:3,3"},
+                                              {"feature-norm", "none"},
+                                              {"alpha", "0.3"},
+                                              {"theta", "0.7"},
+                                              {"groups", "3"},
+                                              {"lambda", "0.01"},
+                                              {"lambda", "0.01000000000001"},
+                                              {"missing-rate", "1"},
+                                              {"skip", "initial"},
+                                              {"skip-weight", "0.5"},
+                                              {"metrics", "sampled:50"},
+                                              {"lambda", "-0.5"},
+                                              {"bias", "on"},
+                                              {"heads", "2"},
+                                              {"last-norm", "off"},
+                                              {"last-act", "off"}};
     enum { COUNT = sizeof settings / sizeof *settings };
     char id[COUNT + 1][GRID_CELL_ID], same[GRID_CELL_ID];
     first_id(id[COUNT], plain, "plain", NULL, NULL);

@@ -134,6 +134,23 @@ static void test_recomputed_bits_with_skips(void) {
             }
 }
 
+static void test_recomputed_bits_of_modules(void) {
+    for (int d = 0; d < GOLDEN_DEVICES; d++)
+        for (int i = 0; i < 2 * NN_NORM_COUNT && devices[d]; i++) {
+            nn_config config = golden_config(i % 2 ? NN_GAT : NN_GCN, (nn_norm_kind)(i / 2), LAYERS);
+            config.bias = NN_ON;
+            config.heads = i % 2 ? 4 : 1;
+            config.last_norm = NN_OFF;
+            config.last_act = i / 2 % 2 ? NN_ON : NN_OFF;
+            check_levels(devices[d], config);
+            config.skip = NN_SKIP_INITIAL;
+            config.skip_weight = 0.4;
+            config.hidden = config.heads * graph->classes;
+            if (d == 0)
+                check_levels(devices[d], config);
+        }
+}
+
 static void test_backward_follows_its_forward(void) {
     nn_config config = golden_config(NN_GCN, NN_GROUP, LAYERS);
     nn_pass training = {.training = true, .seed = 5, .epoch = 1};
@@ -173,6 +190,7 @@ static void test_the_layer_with_non_finite_values_is_named(void) {
                 nn_config config = golden_config(NN_GCN, (nn_norm_kind)(row % NN_NORM_COUNT), LAYERS);
                 config.skip = (nn_skip_kind)(row / NN_NORM_COUNT);
                 config.skip_weight = 0.4;
+                config.bias = config.last_norm = row % 2 ? NN_ON : NN_OFF;
                 nn_pass pass = {.training = true, .seed = 5, .epoch = 2};
                 nn_epoch_stats stats;
                 int64_t layer;
@@ -255,6 +273,8 @@ static void test_planned_is_what_is_allocated(void) {
             nn_config config = golden_config((nn_conv_kind)(row % NN_CONV_COUNT), NN_GROUP, LAYERS);
             config.skip = (nn_skip_kind)(row / NN_CONV_COUNT);
             config.skip_weight = 0.4;
+            config.heads = config.model == NN_GAT && i % 2 ? 4 : 1;
+            config.last_norm = i % 2 ? NN_OFF : NN_ON;
             int64_t before = be_count(devices[0]).live_bytes;
             config.recompute = levels[i];
             trained t = make(devices[0], &config);
@@ -342,6 +362,7 @@ int main(void) {
     graph = golden_graph();
     RUN_TEST(test_recomputed_bits_are_those_of_keeping_all);
     RUN_TEST(test_recomputed_bits_with_skips);
+    RUN_TEST(test_recomputed_bits_of_modules);
     RUN_TEST(test_backward_follows_its_forward);
     RUN_TEST(test_the_layer_with_non_finite_values_is_named);
     RUN_TEST(test_segments_of_a_deep_network_fit);

@@ -29,7 +29,10 @@ fathom_status fathom_norm_make(fathom_norm **norm, fathom_device *device, const 
                         .groups = o.groups,
                         .lambda = o.lambda,
                         .momentum = o.momentum,
-                        .eps = isnan(o.eps) ? 0 : o.eps};
+                        .eps = isnan(o.eps) ? 0 : o.eps,
+                        .heads = 1,
+                        .last_norm = NN_ON,
+                        .last_act = NN_ON};
     if (o.eps <= 0)
         return fail(FATHOM_USAGE, "eps must be above 0, not %g", o.eps);
     TRY(mem_new(&made, 1, 1, sizeof *made, "norm handle"));

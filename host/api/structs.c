@@ -95,7 +95,7 @@ _Static_assert((int)FATHOM_RECOMPUTE_AUTO == NN_RECOMPUTE_AUTO && (int)FATHOM_RE
 #define COPY_COUNTED(to, from) to = from;
 #define COPY_CHOICE(to, from) memcpy(&(to), &(from), sizeof(to)); /* an enum and an int32_t */
 _Static_assert(sizeof(nn_conv_kind) == 4 && sizeof(nn_norm_kind) == 4 && sizeof(train_preset) == 4 &&
-                   sizeof(nn_skip_kind) == 4 && sizeof(data_order) == 4,
+                   sizeof(nn_skip_kind) == 4 && sizeof(nn_switch) == 4 && sizeof(data_order) == 4,
                "copied as int32_t");
 
 void api_options_from_config(fathom_train_options *o, const train_config *c) {
@@ -126,7 +126,8 @@ void api_info_from_config(fathom_model_info *info, const nn_config *config) {
 
 void api_load_options_from_config(fathom_load_options *o, const nn_config *config) {
     const train_config c = {.net = *config};
-    o->model = o->norm = o->skip = -1;
+    o->model = o->norm = o->skip = o->last_norm = o->last_act = -1;
+    o->heads = config->heads;
     o->lambda = config->lambda;
     o->skip_weight = config->skip_weight;
 #define X(name, kind, member, ...) COPY_##kind(o->name, c.member)
@@ -145,6 +146,11 @@ void api_config_from_load_options(nn_config *config, const fathom_load_options *
     if (o->skip >= 0)
         c.net.skip = (nn_skip_kind)o->skip;
     c.net.skip_weight = o->skip_weight;
+    if (o->last_norm >= 0)
+        c.net.last_norm = (nn_switch)o->last_norm;
+    if (o->last_act >= 0)
+        c.net.last_act = (nn_switch)o->last_act;
+    c.net.heads = o->heads;
 #define X(name, kind, member, ...) COPY_##kind(c.member, o->name)
     SETTINGS_GCNII(X);
 #undef X

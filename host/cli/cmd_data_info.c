@@ -29,7 +29,10 @@ static fathom_status training_bytes(int64_t *bytes, const data_set *set, const s
                         .hidden = o->hidden,
                         .groups = o->groups,
                         .dropout = 0.6,
-                        .assign_bias = true};
+                        .assign_bias = true,
+                        .heads = 1,
+                        .last_norm = NN_ON,
+                        .last_act = NN_ON};
     nn_shape shape = nn_shape_of(set);
     nn_bytes plan;
     *bytes = 0;

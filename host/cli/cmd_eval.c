@@ -14,8 +14,8 @@ struct eval_options {
     const char *data;
     struct data_choice choice;
     const char *checkpoint, *logits, *embeddings, *predictions, *layers_out;
-    int model, norm, skip, definition;
-    int64_t layers, metrics;
+    int model, norm, skip, last_norm, last_act, definition;
+    int64_t layers, heads, metrics;
     double lambda, skip_weight;
 #define X(name, kind, ...) SETTING_TYPE_##kind name;
     SETTINGS_GCNII(X)
@@ -45,6 +45,11 @@ static const struct opt_row rows[] = {
     OPT_CHOICE(struct eval_options, skip, "skip", 0, NN_SKIP_CHOICES, NULL, "when it is not in the checkpoint"),
     OPT_REAL(struct eval_options, skip_weight, "skip-weight", 0, "A", NULL, 0, NN_SKIP_WEIGHT_MAX, NULL,
              "instead of the checkpoint's"),
+    OPT_INT(struct eval_options, heads, "heads", 0, "N", NULL, 1, NN_HEADS_MAX, "when it is not in the checkpoint"),
+    OPT_CHOICE(struct eval_options, last_norm, "last-norm", 0, NN_SWITCH_CHOICES, NULL,
+               "when it is not in the checkpoint"),
+    OPT_CHOICE(struct eval_options, last_act, "last-act", 0, NN_SWITCH_CHOICES, NULL,
+               "when it is not in the checkpoint"),
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...)   \
     OPT_##kind(struct eval_options, name, option, letter, argument, NULL, low, high, NULL, \
                "instead of the checkpoint's"),
@@ -59,6 +64,9 @@ static fathom_status load_model(fathom_model **model, const struct eval_options 
     known.norm = o->norm;
     known.layers = o->layers;
     known.skip = o->skip;
+    known.last_norm = o->last_norm;
+    known.last_act = o->last_act;
+    known.heads = o->heads;
     if (opt_given(&o->common, &o->skip_weight))
         known.skip_weight = o->skip_weight;
     if (opt_given(&o->common, &o->lambda))

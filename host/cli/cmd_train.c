@@ -266,6 +266,10 @@ static void note_idle_options(const struct train_options *o, const fathom_device
 #define REASON_ANY NULL
 #define REASON_GROUP_NORM "it belongs to --norm group"
 #define REASON_GCNII "it belongs to --model gcnii"
+#define REASON_GAT "it belongs to --model gat"
+#define REASON_BIAS "it belongs to --model gcn and gat"
+#define REASON_NORM "there is no norm"
+#define REASON_ACT "--model sgc has no ReLU"
 #define REASON_SKIP "it belongs to --model gcn and gat"
 #define REASON_SKIP_WEIGHT "it belongs to --skip residual and initial, of GCN and GAT"
 #define X(name, kind, member, owner, option, ...) {option, &s->name, !SETTING_USED_##owner(&net), REASON_##owner},

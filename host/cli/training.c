@@ -87,7 +87,7 @@ const char *skip_text(char text[64], int32_t skip, double weight) {
 fathom_status log_network(const fathom_train_options *options, const fathom_data *data, const fathom_device *device) {
     fathom_train_options o = *options;
     fathom_device_info info = {.size = sizeof info};
-    char norm[96], skip[64];
+    char norm[96], skip[64], heads[32] = "";
     TRY(fathom_train_options_fill(&o, data));
     TRY(fathom_device_describe(device, &info));
     snprintf(norm, sizeof norm, "%s norm", o.norm == FATHOM_NORM_NONE ? "no" : nn_norm_name((nn_norm_kind)o.norm));
@@ -97,8 +97,10 @@ fathom_status log_network(const fathom_train_options *options, const fathom_data
             snprintf(lambda, sizeof lambda, "%g", o.lambda);
         snprintf(norm, sizeof norm, "group norm (%" PRId64 " group%s, lambda %s)", o.groups, plural(o.groups), lambda);
     }
-    log_info("%s, %" PRId64 " layer%s, %s%s, lr %g, L2 %g, %" PRId64 " epoch%s, seed %" PRIu64 "; on %s (%s)",
-             nn_conv_name((nn_conv_kind)o.model), o.layers, plural(o.layers), norm,
+    if (o.heads > 1)
+        snprintf(heads, sizeof heads, " of %" PRId64 " heads", o.heads);
+    log_info("%s%s, %" PRId64 " layer%s, %s%s, lr %g, L2 %g, %" PRId64 " epoch%s, seed %" PRIu64 "; on %s (%s)",
+             nn_conv_name((nn_conv_kind)o.model), heads, o.layers, plural(o.layers), norm,
              skip_text(skip, o.skip, o.skip_weight), o.lr, o.weight_decay, o.epochs, plural(o.epochs), o.seed,
              info.selector, info.name);
     return FATHOM_OK;

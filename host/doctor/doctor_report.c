@@ -6,8 +6,8 @@
 
 #include "bench/bench.h"
 #include "core/mem.h"
-#include "doctor/doctor.h"
 #include "core/redact.h"
+#include "doctor/doctor.h"
 #include "nn/nn.h"
 #include "selftest/run_cases.h"
 
@@ -124,7 +124,10 @@ static void put_plans(FILE *out, const be_info *info) {
                                   .lambda = 0.005,
                                   .dropout = 0.6,
                                   .momentum = 0.3,
-                                  .assign_bias = true};
+                                  .assign_bias = true,
+                                  .heads = 1,
+                                  .last_norm = NN_ON,
+                                  .last_act = NN_ON};
         nn_bytes bytes = {0};
         fathom_status status = nn_plan_bytes(&bytes, &config, &s->shape);
         if (status == FATHOM_OK)

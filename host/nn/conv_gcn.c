@@ -1,4 +1,4 @@
-/* conv_gcn.c - graph convolution, no bias; Â is the normalised adjacency matrix with self-loops, symmetric:
+/* conv_gcn.c - graph convolution; Â is the normalised adjacency matrix with self-loops, symmetric:
  *
  *   P = H W            n x in times in x out (layer 0: sparse features)
  *   Z = Â P
@@ -6,6 +6,7 @@
  * layer 0 of dense features that are no wider than Z: Z = (Â X_d) W, gW += (Â X_d)' gZ, X_d = dropout(X)
  * backward, gZ given:
  *   gP = Â gZ,  gW += H' gP,  gH = gP W'
+ * with bias: Z += 1 b',  gb += 1' gZ
  *
  * Dropout on the input of the first and of the last layer; ReLU after every layer, the last one too. */
 #include "nn/layers.h"
@@ -15,7 +16,10 @@ typedef struct shared {
     be_mat ax; /* n x features: Â X_d of the training step */
 } shared;
 
-static void declare(const nn_layer *l, nn_params *params) { nn_linear_declare(l->state, l, params); }
+static void declare(const nn_layer *l, nn_params *params) {
+    nn_linear_declare(l->state, l, params, l->out);
+    nn_bias_declare(l->state, l, params);
+}
 
 /* Both sides at most BE_FUSED_MAX_COLS wide, no more vectors of 16 to gather from each neighbour than unfused, and Z
  * not the matrix that holds H. */
@@ -39,7 +43,7 @@ static void plan_shared(const nn_layer *l, nn_plan *plan, int64_t widest) {
         nn_plan_mat(plan, NN_MEM_SCRATCH, &s->gp, l->shape->nodes, hidden);
 }
 
-static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
+static fathom_status propagate(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
     const nn_linear *lin = l->state;
     const nn_input *in = l->input;
     be_mat ahat = nn_adjacency(l, pass->training);
@@ -65,6 +69,11 @@ static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, b
     return be_spmm(l->dev, &(be_spmm_args){.y = *z, .a = in->a, .val = ahat, .x = p, .alpha = 1.0f});
 }
 
+static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat *z) {
+    TRY(propagate(l, pass, h, z));
+    return nn_bias_forward(l->state, l, *z);
+}
+
 static fathom_status backward_fused(const nn_layer *l, be_mat h) {
     const nn_linear *lin = l->state;
     const shared *s = l->shared;
@@ -82,6 +91,7 @@ static fathom_status backward_fused(const nn_layer *l, be_mat h) {
 
 static fathom_status backward(const nn_layer *l, const nn_pass *pass, be_mat h) {
     const nn_input *in = l->input;
+    TRY(nn_bias_backward(l->state, l, l->ws->grad));
     if (is_fused(l))
         return backward_fused(l, h);
     if (aggregates_features(l)) {
@@ -108,6 +118,7 @@ static nn_halo_columns halo(const nn_layer *l) {
 const nn_conv nn_conv_gcn = {
     .relu = true,
     .takes_skip = true,
+    .takes_bias = true,
     .state_bytes = sizeof(nn_linear),
     .shared_bytes = sizeof(shared),
     .widths = nn_hidden_widths,

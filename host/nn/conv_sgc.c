@@ -18,7 +18,7 @@ static bool has_dropout(const nn_config *config, int64_t k) {
 
 static void declare(const nn_layer *l, nn_params *params) {
     if (l->index == 0)
-        nn_linear_declare(l->state, l, params);
+        nn_linear_declare(l->state, l, params, l->out);
 }
 
 /* y = Â x */

@@ -37,6 +37,12 @@ const char *nn_conv_name(nn_conv_kind kind) { return conv_names[kind]; }
 const char *nn_norm_name(nn_norm_kind kind) { return norm_names[kind]; }
 const char *nn_skip_name(nn_skip_kind kind) { return skip_names[kind]; }
 
+static const char *const switch_names[NN_SWITCH_COUNT] = {"off", "on"};
+const char *nn_switch_name(nn_switch on) { return switch_names[on]; }
+
+bool nn_takes_bias(nn_conv_kind model) { return nn_convs[model]->takes_bias; }
+bool nn_has_act(nn_conv_kind model) { return nn_convs[model]->relu; }
+
 const char *nn_conv_title(nn_conv_kind kind) {
 #define X(id, name, cost, title) title,
     static const char *const titles[NN_CONV_COUNT] = {NN_CONV_LIST(X)};
@@ -70,6 +76,13 @@ bool nn_skip_find(nn_skip_kind *kind, const char *name) {
     int row = find(skip_names, NN_SKIP_COUNT, name);
     if (row >= 0)
         *kind = (nn_skip_kind)row;
+    return row >= 0;
+}
+
+bool nn_switch_find(nn_switch *on, const char *name) {
+    int row = find(switch_names, NN_SWITCH_COUNT, name);
+    if (row >= 0)
+        *on = (nn_switch)row;
     return row >= 0;
 }
 
@@ -108,6 +121,24 @@ fathom_status nn_recompute_check(int64_t recompute, int64_t layers) {
     return FATHOM_OK;
 }
 
+static fathom_status check_switch(const char *what, nn_switch on) {
+    return (unsigned)on < NN_SWITCH_COUNT ? FATHOM_OK : fail(FATHOM_USAGE, "%s is neither off nor on", what);
+}
+
+static fathom_status check_heads(const nn_config *config) {
+    TRY(count("heads", config->heads, NN_HEADS_MAX));
+    if (config->heads > 1 && !nn_convs[config->model]->takes_heads)
+        return fail(FATHOM_USAGE, "--heads %lld is of --model gat: leave it out, or take --model gat",
+                    (long long)config->heads);
+    if (config->layers > 1 && config->hidden % config->heads != 0)
+        return fail(FATHOM_USAGE,
+                    "--hidden %lld is not a multiple of --heads %lld, which share the hidden columns: take --hidden "
+                    "%lld",
+                    (long long)config->hidden, (long long)config->heads,
+                    (long long)((config->hidden / config->heads + 1) * config->heads));
+    return FATHOM_OK;
+}
+
 fathom_status nn_config_check(const nn_config *config) {
     if ((unsigned)config->model >= NN_CONV_COUNT || (unsigned)config->norm >= NN_NORM_COUNT)
         return fail(FATHOM_USAGE, "there is no such model or norm");
@@ -129,12 +160,17 @@ fathom_status nn_config_check(const nn_config *config) {
                     "--drop-edge drops the edges of gcn, sgc and gcnii, not of %s: take one of them, or "
                     "leave it out",
                     nn_conv_name(config->model));
-    return real("skip-weight", config->skip_weight, 0, NN_SKIP_WEIGHT_MAX, false);
+    TRY(real("skip-weight", config->skip_weight, 0, NN_SKIP_WEIGHT_MAX, false));
+    TRY(check_switch("bias", config->bias));
+    TRY(check_switch("last-norm", config->last_norm));
+    TRY(check_switch("last-act", config->last_act));
+    return check_heads(config);
 }
 
 /* Attention's gradient has the square of the features, q = gZ . P times H, where no scale-free norm divides gZ by them;
  * Adam squares it again. */
 float nn_feature_limit(const nn_config *config) {
-    bool grows = nn_convs[config->model]->squares_input && !nn_norms[config->norm]->scale_free;
+    bool has_norm = nn_norms[config->norm]->scale_free && (config->layers > 1 || config->last_norm == NN_ON);
+    bool grows = nn_convs[config->model]->squares_input && !has_norm;
     return grows ? sqrtf(sqrtf(FLT_MAX)) : INFINITY;
 }

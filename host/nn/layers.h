@@ -61,6 +61,7 @@ typedef struct nn_conv {
     bool needs_transpose; /* reads input->at */
     bool squares_input;   /* the gradient of the weights grows with the square of the features */
     bool takes_skip;      /* layers of equal width may have a skip connection */
+    bool takes_bias, takes_heads;
     size_t state_bytes, shared_bytes;
     void (*widths)(int64_t *in, int64_t *out, const nn_config *config, const nn_shape *shape, int64_t k);
     /* Is there dropout on the input of layer k? k = K: on the output of the last layer. */
@@ -150,6 +151,8 @@ struct nn_model {
     be_ints pred;  /* n */
 };
 
+/* The norm of layer k: the last one may have none. */
+const nn_norm *nn_norm_at(const nn_model *m, int64_t k);
 int64_t nn_widest(const nn_model *m); /* columns of the widest Z_k or of the logits */
 /* Expected time of an epoch of this many layers relative to recompute none (plan_check.c). */
 double nn_recompute_time(int64_t level, int64_t layers);
@@ -240,10 +243,16 @@ void nn_hidden_widths(int64_t *in, int64_t *out, const nn_config *config, const 
 bool nn_dropout_first_last(const nn_config *config, int64_t k);
 
 typedef struct nn_linear {
-    be_mat w, gw; /* in x out, and its gradient */
+    be_mat w, gw; /* in x cols, and its gradient */
+    be_mat b, gb; /* with bias: 1 x out */
 } nn_linear;
 
-void nn_linear_declare(nn_linear *lin, const nn_layer *l, nn_params *params);
+void nn_linear_declare(nn_linear *lin, const nn_layer *l, nn_params *params, int64_t cols);
+/* With bias; after the weights of the layer, as in PyTorch Geometric. */
+void nn_bias_declare(nn_linear *lin, const nn_layer *l, nn_params *params);
+/* z += 1 b', and gb += 1' gz; nothing without bias. */
+fathom_status nn_bias_forward(const nn_linear *lin, const nn_layer *l, be_mat z);
+fathom_status nn_bias_backward(const nn_linear *lin, const nn_layer *l, be_mat gz);
 /* y = H W; H is dropout(X) in layer 0. */
 fathom_status nn_linear_forward(const nn_linear *lin, const nn_layer *l, const nn_pass *pass, be_mat y, be_mat h);
 /* gW += H' gy, and in layers k > 0 ws->grad = gy W'. */

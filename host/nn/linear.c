@@ -68,10 +68,25 @@ fathom_status nn_project_backward(const nn_layer *l, const nn_pass *pass, be_mat
 
 /* ---- any layer ---- */
 
-void nn_linear_declare(nn_linear *lin, const nn_layer *l, nn_params *params) {
-    nn_declare(params,
-               (nn_declaration){&lin->w, &lin->gw, NN_TRAINED, l->in, l->out, true, 2, nn_glorot(l->in, l->out), 0},
+void nn_linear_declare(nn_linear *lin, const nn_layer *l, nn_params *params, int64_t cols) {
+    nn_declare(params, (nn_declaration){&lin->w, &lin->gw, NN_TRAINED, l->in, cols, true, 2, nn_glorot(l->in, cols), 0},
                "convs.%lld.lin.weight", (long long)l->index);
+}
+
+void nn_bias_declare(nn_linear *lin, const nn_layer *l, nn_params *params) {
+    if (l->config->bias == NN_ON)
+        nn_declare(params, (nn_declaration){&lin->b, &lin->gb, NN_TRAINED, 1, l->out, false, 1, 0, 0},
+                   "convs.%lld.bias", (long long)l->index);
+}
+
+fathom_status nn_bias_forward(const nn_linear *lin, const nn_layer *l, be_mat z) {
+    /* Z += 1 b' */
+    return lin->b.buf ? be_bias_add(l->dev, &(be_bias_add_args){.y = z, .x = z, .b = lin->b}) : FATHOM_OK;
+}
+
+fathom_status nn_bias_backward(const nn_linear *lin, const nn_layer *l, be_mat gz) {
+    /* gb += 1' gZ */
+    return lin->b.buf ? be_col_sum(l->dev, &(be_col_sum_args){.s = lin->gb, .x = gz}) : FATHOM_OK;
 }
 
 fathom_status nn_linear_forward(const nn_linear *lin, const nn_layer *l, const nn_pass *pass, be_mat y, be_mat h) {

@@ -35,7 +35,7 @@ be_act nn_act(bool relu) { return (be_act){.relu = relu, .drop = be_drop_make(0.
 
 /* What follows the norm of layer k: ReLU, and the dropout on the input of layer k + 1. */
 static be_act act_after(const nn_model *m, const nn_pass *pass, int64_t k) {
-    be_act act = nn_act(m->conv->relu);
+    be_act act = nn_act(m->conv->relu && (k < m->config.layers - 1 || m->config.last_act == NN_ON));
     if (m->conv->has_dropout(&m->config, k + 1))
         act.drop = nn_dropout(&m->convs[k], pass, k + 1, m->convs[k].out);
     return act;
@@ -45,6 +45,10 @@ const nn_config *nn_model_config(const nn_model *m) { return &m->config; }
 const nn_shape *nn_model_shape(const nn_model *m) { return &m->shape; }
 const nn_bytes *nn_model_bytes(const nn_model *m) { return &m->bytes; }
 void nn_set_lambda(nn_model *m, double lambda) { m->config.lambda = lambda; }
+
+const nn_norm *nn_norm_at(const nn_model *m, int64_t k) {
+    return k < m->config.layers - 1 || m->config.last_norm == NN_ON ? m->norm : &nn_norm_none;
+}
 
 /* ---- forward and backward ---- */
 
@@ -69,10 +73,10 @@ static fathom_status forward_layer(nn_model *m, const nn_pass *pass, int64_t k, 
     *h = !pass->training && k == 0 && m->eval_first.buf ? m->eval_first : nn_resize(m->h[at], n, width);
     /* H = act(norm(Z)) */
     if (!nn_has_skip(m, k))
-        return m->norm->forward(&m->norms[k], pass, *h, z, act);
+        return nn_norm_at(m, k)->forward(&m->norms[k], pass, *h, z, act);
     be_mat b = nn_skip_branch(m, pass->training, k, z);
     /* B = relu(norm(Z)), H from B and the skip */
-    TRY(m->norm->forward(&m->norms[k], pass, b, z, nn_act(act.relu)));
+    TRY(nn_norm_at(m, k)->forward(&m->norms[k], pass, b, z, nn_act(act.relu)));
     return nn_skip_forward(m, pass->training, *h, b, before, act.drop);
 }
 
@@ -130,8 +134,9 @@ fathom_status nn_loss(nn_model *m) {
 
 /* ws.grad: from dL/dH_k to dL/dH_{k-1}. */
 static fathom_status backward_layer(nn_model *m, const nn_pass *pass, int64_t k) {
+    const nn_norm *norm = nn_norm_at(m, k);
     be_act act = act_after(m, pass, k);
-    bool fused = m->norm->fuses_relu && act.relu, skip = nn_has_skip(m, k), initial = m->eval_first.buf;
+    bool fused = norm->fuses_relu && act.relu, skip = nn_has_skip(m, k), initial = m->eval_first.buf;
     be_mat h = skip ? nn_skip_branch(m, true, k, m->z[k]) : m->h[k], grad = m->ws.grad;
     /* gH_0 += A sum_k gM_k; gB_k from gH_k */
     if (k == 0 && initial)
@@ -144,7 +149,7 @@ static fathom_status backward_layer(nn_model *m, const nn_pass *pass, int64_t k)
     if (!fused && (act.relu || act.drop.rate > 0.0f))
         TRY(be_activate_backward(m->dev, &(be_activate_backward_args){.gx = grad, .gy = grad, .y = h, .act = act}));
     /* gZ from dL/d(norm(Z)) */
-    TRY(m->norm->backward(&m->norms[k], grad, h, m->z[k], fused ? &act : NULL));
+    TRY(norm->backward(&m->norms[k], grad, h, m->z[k], fused ? &act : NULL));
     /* gH of layer k - 1 from gZ */
     TRY(m->conv->backward(&m->convs[k], pass, k > 0 ? m->h[k - 1] : (be_mat){0}));
     /* gH_{k-1} += A gM_k */
@@ -261,9 +266,10 @@ fathom_status nn_get_logits(float *values, const nn_model *m, const nn_pass *pas
 }
 
 fathom_status nn_get_assignment(float *values, const nn_model *m, const nn_pass *pass) {
-    if (!m->norm->assignment)
+    int64_t last = m->config.layers - 1 - (m->config.last_norm == NN_OFF);
+    if (!m->norm->assignment || last < 0)
         return fail(FATHOM_USAGE, "only group norm assigns nodes to groups");
-    return nn_get_rows(values, m, m->norm->assignment(&m->norms[m->config.layers - 1], pass->training));
+    return nn_get_rows(values, m, m->norm->assignment(&m->norms[last], pass->training));
 }
 
 static bool all_finite(const float *values, int64_t count) {

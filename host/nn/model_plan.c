@@ -4,7 +4,7 @@
 #include "nn/layers.h"
 
 int64_t nn_widest(const nn_model *m) {
-    int64_t wide = m->shape.classes;
+    int64_t wide = m->config.heads * m->shape.classes; /* of the last layer, before its heads are averaged */
     for (int64_t k = 0; k < m->config.layers; k++)
         wide = m->convs[k].out > wide ? m->convs[k].out : wide;
     return wide;
@@ -37,7 +37,7 @@ static fathom_status declare_params(nn_model *m) {
     int64_t layers = m->config.layers;
     for (int64_t k = 0; k < layers; k++) {
         m->conv->declare(&m->convs[k], &m->params);
-        if (m->norm->declare)
+        if (nn_norm_at(m, k)->declare)
             m->norm->declare(&m->norms[k], &m->params);
     }
     if (m->conv->declare_output)
@@ -72,7 +72,7 @@ static void plan_layer(nn_model *m, int64_t k) {
     if (m->conv->plan)
         m->conv->plan(&m->convs[k], plan);
     plan->alone = false;
-    if (m->norm->plan)
+    if (nn_norm_at(m, k)->plan)
         m->norm->plan(&m->norms[k], plan);
     nn_plan_branch(m, k);
     nn_plan_share(plan, 0, 0);

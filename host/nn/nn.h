@@ -50,6 +50,10 @@ typedef enum nn_norm_kind { NN_NORM_LIST(X) NN_NORM_COUNT } nn_norm_kind;
 typedef enum nn_skip_kind { NN_SKIP_LIST(X) NN_SKIP_COUNT } nn_skip_kind;
 #undef X
 
+/* A switch of settings, recipes and metadata. */
+#define NN_SWITCH_CHOICES "off|on"
+typedef enum nn_switch { NN_OFF, NN_ON, NN_SWITCH_COUNT } nn_switch;
+
 /* The names as elements of an array, and as the choices "a|b|c" of an option: constants, for tables. */
 #define NN_NAME(id, name, ...) #name,
 #define NN_CHOICE(id, name, ...) "|" #name
@@ -63,10 +67,15 @@ const char *nn_conv_name(nn_conv_kind kind);
 const char *nn_norm_name(nn_norm_kind kind);
 const char *nn_skip_name(nn_skip_kind kind);
 const char *nn_conv_title(nn_conv_kind kind);
+const char *nn_switch_name(nn_switch on);
 bool nn_conv_find(nn_conv_kind *kind, const char *name);
 bool nn_norm_find(nn_norm_kind *kind, const char *name);
 bool nn_skip_find(nn_skip_kind *kind, const char *name);
-bool nn_takes_skip(nn_conv_kind model); /* GCN and GAT; for the others nn_config.skip has no effect */
+bool nn_switch_find(nn_switch *on, const char *name);
+/* What of a configuration has no effect on other models: skip and bias (GCN and GAT), last_act (all but SGC). */
+bool nn_takes_skip(nn_conv_kind model);
+bool nn_takes_bias(nn_conv_kind model);
+bool nn_has_act(nn_conv_kind model);
 
 /* What of a training pass stays in memory until its backward pass; what does not is computed again, to the same bits.
  *   none      all of it
@@ -90,13 +99,17 @@ typedef struct nn_config {
     double alpha, theta; /* GCNII */
     bool assign_bias;    /* group norm: S = softmax(H U + c) or without c */
     nn_skip_kind skip;
-    double skip_weight; /* A of skip.c: the share of the skip */
-    double drop_edge;   /* share of the edges that an epoch leaves out, [0, 1) */
+    double skip_weight;            /* A of skip.c: the share of the skip */
+    double drop_edge;              /* share of the edges that an epoch leaves out, [0, 1) */
+    nn_switch bias;                /* GCN, GAT: Z + 1 b' */
+    int64_t heads;                 /* GAT: side by side in the hidden columns, averaged in the last layer */
+    nn_switch last_norm, last_act; /* the norm and the ReLU after the last layer */
 } nn_config;
 
 #define NN_LAYERS_MAX 1000
 #define NN_HIDDEN_MAX 65536
 #define NN_GROUPS_MAX 4096
+#define NN_HEADS_MAX 256
 #define NN_LAMBDA_MAX 1e3 /* also its negative is allowed */
 #define NN_ALPHA_MAX 1
 #define NN_THETA_MAX 1e3
@@ -281,7 +294,7 @@ fathom_status nn_set_block(nn_model *model, nn_block block, const float *values)
 fathom_status nn_get_rows(float *values, const nn_model *model, be_mat rows);
 fathom_status nn_get_logits(float *values, const nn_model *model, const nn_pass *pass); /* n x C */
 
-/* Group norm: n x G, how the last layer of the last forward of that kind assigned nodes to groups. */
+/* Group norm: n x G, how the last layer with a norm of the last forward of that kind assigned nodes to groups. */
 fathom_status nn_get_assignment(float *values, const nn_model *model, const nn_pass *pass);
 
 /* What a rank sends to others and receives from them in an epoch, in bytes, and the messages that it sends

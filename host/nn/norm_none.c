@@ -1,10 +1,11 @@
-/* norm_none.c - no normalisation: H = act(Z), in place. */
+/* norm_none.c - no normalisation: H = act(Z), in place; in another matrix where the layers before have a norm that
+ * keeps its input. */
 #include "nn/layers.h"
 
 static fathom_status forward(const nn_layer *l, const nn_pass *pass, be_mat h, be_mat z, be_act act) {
     (void)pass;
     if (!act.relu && act.drop.rate == 0.0f)
-        return FATHOM_OK;
+        return h.buf == z.buf && h.off == z.off ? FATHOM_OK : be_copy(l->dev, &(be_copy_args){.y = h, .x = z});
     /* H = act(Z) */
     return be_activate(l->dev, &(be_activate_args){.y = h, .x = z, .act = act});
 }

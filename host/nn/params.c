@@ -34,8 +34,9 @@ void nn_declare(nn_params *params, nn_declaration d, const char *name_format, ..
     } else if (d.dims == 2) {
         p->shape[0] = d.transposed ? d.cols : d.rows;
         p->shape[1] = d.transposed ? d.rows : d.cols;
-    } else { /* attention of one head */
-        p->shape[0] = p->shape[1] = 1;
+    } else { /* attention: heads x columns of each */
+        p->shape[0] = 1;
+        p->shape[1] = d.rows;
         p->shape[2] = d.cols;
     }
 }

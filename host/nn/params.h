@@ -18,7 +18,7 @@ typedef struct nn_declaration {
     nn_param_kind kind;
     int64_t rows, cols;
     bool transposed; /* stored as cols x rows in files */
-    int dims;        /* in files: 1, 2, or 3 (1 x 1 x cols) */
+    int dims;        /* in files: 1, 2, or 3 (1 x rows x cols) */
     double limit, value;
 } nn_declaration;
 

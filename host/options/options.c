@@ -122,6 +122,9 @@ static fathom_status read_choice(int *out, const struct opt_row *row, const char
     return fail_prefix(FATHOM_USAGE, "%s: ", title(row));
 }
 
+/* A choice of "off|on" may be given without a value: on. */
+static bool is_switch(const struct opt_row *row) { return row->choices && strcmp(row->choices, "off|on") == 0; }
+
 static fathom_status read_value(char *options, const struct opt_row *row, const char *value) {
     void *member = options + row->offset;
     if (row->kind == OPT_IS_FLAG) {
@@ -205,7 +208,12 @@ static fathom_status read_option(char *options, const struct command *command, i
     if (row->kind == OPT_IS_FLAG && value)
         return fail(FATHOM_USAGE, "--%s takes no value, but '%.80s' was given", row->name, value);
     if (row->kind != OPT_IS_FLAG && !value) {
-        if (*at + 1 >= count || strncmp(words[*at + 1], "--", 2) == 0)
+        bool ends = *at + 1 >= count || strncmp(words[*at + 1], "--", 2) == 0;
+        if (is_switch(row) && (ends || words[*at + 1][0] == '-')) {
+            ((struct common_options *)(void *)options)->given |= UINT64_C(1) << index;
+            return read_value(options, row, "on");
+        }
+        if (ends)
             return fail(FATHOM_USAGE, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
         value = words[++*at];
     }

@@ -79,6 +79,7 @@ static void add_result(text_buf *out, add_line *line, const report_run *run) {
 
 static void add_settings(text_buf *out, add_line *line, const report_run *run) {
     static const char *const numbers[] = {"hidden", "groups", "lambda", "dropout", "lr", "weight_decay", "seed"};
+    static const char *const switches[][2] = {{"bias", "on"}, {"last_norm", "off"}, {"last_act", "off"}};
     char path[64], text[160];
     line(out, "preset", report_run_string(run, "config.preset"));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -89,6 +90,13 @@ static void add_settings(text_buf *out, add_line *line, const report_run *run) {
         text_format(text, sizeof text, "%s, weight %g", report_run_string(run, "config.skip"),
                     report_run_number(run, "config.skip_weight"));
         line(out, "skip", text);
+    }
+    if (report_run_number(run, "config.heads") > 1)
+        add_value(out, line, run, "heads", "config.heads");
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) { /* where they are not the default */
+        snprintf(path, sizeof path, "config.%s", switches[i][0]);
+        if (strcmp(report_run_string(run, path), switches[i][1]) == 0)
+            line(out, switches[i][0], switches[i][1]);
     }
     line(out, "split", report_run_string(run, "data.split.name"));
     text_format(text, sizeof text, "%.0f nodes, %.0f edges, %.0f features, %.0f classes",

@@ -216,6 +216,7 @@ train_config grid_cell_config(const grid_cell *cell, const sweep_recipe *recipe)
     config.net.model = cell->model;
     config.net.norm = cell->norm;
     config.net.layers = cell->layers;
+    config.net.heads = cell->model == NN_GAT ? config.net.heads : 1;
     config.net.groups = cell->groups;
     config.net.lambda = cell->lambda;
     config.lambda_from = cell->lambda_from;

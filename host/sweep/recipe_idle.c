@@ -69,6 +69,11 @@ static const char *owner_reason(const sweep_recipe *recipe, size_t member) {
 #define REASON_ANY NULL
 #define REASON_GROUP_NORM (has(&recipe->norms, "group") ? NULL : "it belongs to norm group")
 #define REASON_GCNII (has(&recipe->models, "gcnii") ? NULL : "it belongs to model gcnii")
+#define REASON_GAT (has(&recipe->models, "gat") ? NULL : "it belongs to model gat")
+#define REASON_BIAS \
+    (has(&recipe->models, "gcn") || has(&recipe->models, "gat") ? NULL : "it belongs to models gcn and gat")
+#define REASON_NORM (recipe->norms.count == 1 && has(&recipe->norms, "none") ? "no run has a norm" : NULL)
+#define REASON_ACT (recipe->models.count == 1 && has(&recipe->models, "sgc") ? "model sgc has no ReLU" : NULL)
 #define REASON_SKIP (skips(recipe) ? NULL : "it belongs to models gcn and gat")
 #define REASON_SKIP_WEIGHT                                                                \
     (skips(recipe) && (has(&recipe->skips, "residual") || has(&recipe->skips, "initial")) \

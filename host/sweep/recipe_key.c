@@ -16,6 +16,9 @@ static const char *const norm_names[] = {NN_NORM_LIST(NN_NAME)};
 static const char *const preset_names[] = {TRAIN_PRESET_LIST(TRAIN_PRESET_NAME)};
 static const char *const lr_schedule_names[] = {TRAIN_SCHEDULE_LIST(TRAIN_SCHEDULE_NAME)};
 static const char *const skip_names[] = {NN_SKIP_LIST(NN_SKIP_NAME)};
+static const char *const bias_names[] = {"off", "on"};
+#define last_norm_names bias_names
+#define last_act_names bias_names
 static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)};
 
 #define CHOICES(list) list, sizeof list / sizeof *list
@@ -36,6 +39,9 @@ static const char *const feature_norm_names[] = {DATA_NORM_LIST(DATA_NORM_NAME)}
     {option, RECIPE_CHOICE, AT(settings.member), 0, 0, false, NULL, CHOICES(name##_names), later},
 #define KEY_CHOICE_preset KEY_ONE_CHOICE
 #define KEY_CHOICE_lr_schedule KEY_ONE_CHOICE
+#define KEY_CHOICE_bias KEY_ONE_CHOICE
+#define KEY_CHOICE_last_norm KEY_ONE_CHOICE
+#define KEY_CHOICE_last_act KEY_ONE_CHOICE
 #define KEY_CHOICE_skip(name, member, option, later) \
     {option, RECIPE_STRINGS, AT(skips), 0, 0, false, NULL, CHOICES(skip_names), later},
 #define KEY_LAYERS(id, name, ...) \

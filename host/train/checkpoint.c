@@ -31,9 +31,12 @@ static fathom_status check_shape(const nn_param *p, const st_tensor *t) {
         snprintf(has + strlen(has), sizeof has - strlen(has), "%s%" PRId64, i ? " x " : "", t->shape[i]);
     for (int i = 0; i < p->dims; i++)
         snprintf(wants + strlen(wants), sizeof wants - strlen(wants), "%s%" PRId64, i ? " x " : "", p->shape[i]);
+    char remedy[40] = "";
+    if (p->dims == 3 && t->dims == 3 && t->shape[1] != p->shape[1])
+        snprintf(remedy, sizeof remedy, ": give --heads %" PRId64, t->shape[1]);
     return fail(FATHOM_DATA,
-                "%s is %s in the checkpoint, but %s in this model: it was made for other data or with other options",
-                p->name, has[0] ? has : "a single number", wants);
+                "%s is %s in the checkpoint, but %s in this model: it was made for other data or with other options%s",
+                p->name, has[0] ? has : "a single number", wants, remedy);
 }
 
 fathom_status checkpoint_read(float *block, const nn_model *model, const st_file *file) {
@@ -67,7 +70,9 @@ fathom_status checkpoint_read(float *block, const nn_model *model, const st_file
         for (int64_t k = 0; k < nn_param_count(model) && !known; k++)
             known = strcmp(nn_param_at(model, k)->name, name) == 0;
         if (!known) {
-            status = fail(FATHOM_DATA, "the checkpoint has %s, which this model does not", name);
+            bool bias = strncmp(name, "convs.", 6) == 0 && ends_with(name, ".bias");
+            status = fail(FATHOM_DATA, "the checkpoint has %s, which this model does not%s", name,
+                          bias ? ": give --bias" : "");
             goto out;
         }
     }
@@ -160,6 +165,7 @@ static fathom_status save(const char *path, const saver *s, const nn_config *con
     meta[count++] = (st_meta_entry){"preset", preset};
     SETTINGS_GCNII(X);
     SETTINGS_SKIP(X);
+    SETTINGS_MODULES(X);
 #undef X
     count += checkpoint_origin_meta(meta + count, rate, origin);
     return st_save(path, s->tensors, s->count, meta, count);

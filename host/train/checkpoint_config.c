@@ -22,6 +22,7 @@ nn_config checkpoint_unknown(void) {
     c.net.model = NN_CONV_COUNT;
     c.net.norm = NN_NORM_COUNT;
     c.net.skip = NN_SKIP_COUNT;
+    c.net.bias = c.net.last_norm = c.net.last_act = NN_SWITCH_COUNT;
     return c.net;
 }
 
@@ -54,6 +55,13 @@ static fathom_status meta_real(double *value, const st_file *file, const char *k
                       low, high);
 }
 
+static fathom_status meta_switch(nn_switch *on, const st_file *file, const char *key) {
+    const char *text = st_meta(file, key);
+    if (!text || *on != NN_SWITCH_COUNT || nn_switch_find(on, text))
+        return FATHOM_OK;
+    return fail(FATHOM_DATA, "the metadata %s of the checkpoint is '%.80s', not on or off", key, text);
+}
+
 #define READ_INT(value, key, low, high) TRY(meta_count(&(value), file, key, low, high));
 #define READ_REAL(value, key, low, high) TRY(meta_real(&(value), file, key, low, high));
 #define READ_CHOICE(value, key, low, high) /* read by name before */
@@ -68,6 +76,9 @@ static fathom_status from_metadata(nn_config *config, const st_file *file) {
         return fail(FATHOM_DATA, "the checkpoint names a norm '%s' that fathom does not have", norm);
     if (skip && c->skip == NN_SKIP_COUNT && !nn_skip_find(&c->skip, skip))
         return fail(FATHOM_DATA, "the checkpoint names a skip connection '%s' that fathom does not have", skip);
+    TRY(meta_switch(&c->bias, file, "bias"));
+    TRY(meta_switch(&c->last_norm, file, "last_norm"));
+    TRY(meta_switch(&c->last_act, file, "last_act"));
 #define X(name, kind, member, owner, option, letter, argument, fallback, low, high, ...) \
     READ_##kind(filled.member, #name, low, high)
     SETTINGS_MODEL(X);
@@ -115,6 +126,15 @@ static void from_shapes(nn_config *c, const st_file *file) {
         c->hidden = c->model == NN_GCNII ? length(file, "lins.0.weight", 0)
                     : lins > 1           ? length(file, "convs.0.lin.weight", 0)
                                          : 16; /* any: there is no hidden layer */
+    if (c->heads <= 0)
+        c->heads = c->model == NN_GAT ? length(file, "convs.0.att_src", 1) : 1;
+    c->heads = c->heads > 0 ? c->heads : 1; /* without att_src: what is missing is named later */
+    /* Modules of PyTorch Geometric: neither norm nor ReLU after the last layer. */
+    bool ends_bare = norms > 0 && norms == c->layers - 1;
+    if (c->last_norm == NN_SWITCH_COUNT)
+        c->last_norm = ends_bare ? NN_OFF : NN_ON;
+    if (c->last_act == NN_SWITCH_COUNT)
+        c->last_act = ends_bare ? NN_OFF : NN_ON;
     if (c->groups <= 0)
         c->groups = group ? length(file, "norms.0.lin.weight", 0) : 10;
 }
@@ -123,6 +143,8 @@ fathom_status checkpoint_config(nn_config *c, const st_file *file) {
     TRY(from_metadata(c, file));
     from_shapes(c, file);
     c->assign_bias = st_find(file, "norms.0.lin.bias") != NULL;
+    if (c->bias == NN_SWITCH_COUNT)
+        c->bias = st_find(file, "convs.0.bias") ? NN_ON : NN_OFF;
     if (c->skip == NN_SKIP_COUNT)
         c->skip = NN_SKIP_NONE;
     if (c->skip == NN_SKIP_NONE)
@@ -159,6 +181,8 @@ fathom_status checkpoint_shape(nn_shape *shape, const nn_config *c, const st_fil
                         .entries = 1,
                         .features = length(file, ends ? "lins.0.weight" : "convs.0.lin.weight", 1),
                         .classes = length(file, ends ? "lins.1.weight" : last, 0)};
+    if (c->model == NN_GAT) /* one head of several has the columns of a class each */
+        shape->classes /= c->heads;
     if (shape->features < 1 || shape->classes < 1)
         return fail(FATHOM_DATA, "the checkpoint has no %s: it was made by another model or with other options",
                     shape->features < 1 ? (ends ? "lins.0.weight" : "convs.0.lin.weight")

@@ -132,6 +132,8 @@ fathom_status train_fill(train_config *c, const data_set *set) {
         c->lambda_from = TRAIN_LAMBDA_AUTO; /* the paper chooses it on the validation set */
     if (c->net.norm != NN_GROUP && c->lambda_from == TRAIN_LAMBDA_AUTO)
         c->lambda_from = TRAIN_LAMBDA_PRESET; /* nothing to search for */
+    if (!nn_takes_bias(c->net.model))
+        c->net.bias = NN_OFF;
     if (!nn_takes_skip(c->net.model))
         c->net.skip = NN_SKIP_NONE;
     if (c->net.skip == NN_SKIP_NONE || isnan(c->net.skip_weight))

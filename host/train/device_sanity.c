@@ -20,7 +20,9 @@ static nn_config reduced(const nn_config *config) {
     nn_config c = *config;
     c.skip = c.layers < 3 ? NN_SKIP_NONE : c.skip; /* two layers of equal width may have other widths here */
     c.layers = c.layers < 3 ? c.layers : 3;
-    c.hidden = c.hidden < 16 ? c.hidden : 16;
+    c.heads = c.heads < 4 ? c.heads : 4;
+    c.hidden = (c.hidden < 16 ? c.hidden : 16) / c.heads * c.heads;
+    c.hidden = c.hidden > 0 ? c.hidden : c.heads;
     c.groups = c.groups < 4 ? c.groups : 4;
     c.recompute = c.recompute < 2 ? c.recompute : 2;
     return c;

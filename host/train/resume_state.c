@@ -54,6 +54,7 @@ fathom_status state_fingerprint(text_buf *text, const train_config *config, cons
     SETTINGS_STEP(X);
     if (c.lr_schedule == TRAIN_COSINE) /* which depends on it */
         text_add(text, "epochs=%" PRId64 " ", c.epochs);
+    SETTINGS_MODULES(X);
     SETTINGS_PRESET(X);
     SETTINGS_ADAM(X);
     text_add(text, "seed=%" PRIu64 " ", c.seed);

@@ -73,6 +73,7 @@ void train_json_config(struct json *doc, const train_config *c, const data_set *
     SETTINGS_SKIP(X);
     SETTINGS_DROP_EDGE(X);
     SETTINGS_STEP(X);
+    SETTINGS_MODULES(X);
     SETTINGS_PRESET(X);
     json_bool(doc, "assignment_bias", c->net.assign_bias);
     SETTINGS_MOMENTUM(X);

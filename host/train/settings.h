@@ -9,13 +9,12 @@
  *   kind        INT (int64_t), REAL (double), CHOICE (an enum) or COUNTED (int64_t: a word, or the last one with a
  *               number)
  *   member      of train_config
- *   owner       who reads it: ANY network, GROUP_NORM, GCNII, SKIP (GCN and GAT), SKIP_WEIGHT (where there is a skip)
- *   option      the command-line option and recipe key; `letter` its short form or 0, `argument` its value in help
- *   default     VALUE(number), NAMED(word, enumerator), or PRESET: not set (0 or NaN), the preset decides
- *   low, high   the range, both ends allowed
- *   words       CHOICE: "a|b|c" in the order of the enum; COUNTED: as core/text.h reads them; REAL: a word that may
- *               replace the number; or NULL
- *   help        of `train`; `sweep_help` of `sweep`, NULL where a list spans the runs instead
+ *   owner       who reads it: ANY network, GROUP_NORM, GCNII, GAT, SKIP and BIAS (GCN and GAT), SKIP_WEIGHT (where
+ * there is a skip), NORM (where there is one), ACT (all but SGC) option      the command-line option and recipe key;
+ * `letter` its short form or 0, `argument` its value in help default     VALUE(number), NAMED(word, enumerator), or
+ * PRESET: not set (0 or NaN), the preset decides low, high   the range, both ends allowed words       CHOICE: "a|b|c"
+ * in the order of the enum; COUNTED: as core/text.h reads them; REAL: a word that may replace the number; or NULL help
+ * of `train`; `sweep_help` of `sweep`, NULL where a list spans the runs instead
  *
  * File formats fix their order of settings, so the list is in groups: each format names the groups in its order. */
 #ifndef TRAIN_SETTINGS_H
@@ -128,6 +127,17 @@
     X(drop_edge, REAL, net.drop_edge, ANY, "drop-edge", 0, "P", VALUE(0), 0, 0.999, NULL, \
       "GCN, SGC, GCNII: share of the edges that every epoch leaves out of its graph", NULL)
 
+/* Of the modules of PyTorch Geometric: its GCN and GAT have a bias, and neither norm nor ReLU after the last layer. */
+#define SETTINGS_MODULES(X)                                                                                    \
+    X(bias, CHOICE, net.bias, BIAS, "bias", 0, NULL, NAMED(off, NN_OFF), 0, 0, NN_SWITCH_CHOICES,              \
+      "GCN, GAT: a bias in every layer", "GCN, GAT: off or on")                                                \
+    X(heads, INT, net.heads, GAT, "heads", 0, "N", VALUE(1), 1, NN_HEADS_MAX, NULL,                            \
+      "GAT: heads, side by side in the hidden columns, averaged in the last layer", "GAT: heads of attention") \
+    X(last_norm, CHOICE, net.last_norm, NORM, "last-norm", 0, NULL, NAMED(on, NN_ON), 0, 0, NN_SWITCH_CHOICES, \
+      "the norm after the last layer", "the norm after the last layer: on or off")                             \
+    X(last_act, CHOICE, net.last_act, ACT, "last-act", 0, NULL, NAMED(on, NN_ON), 0, 0, NN_SWITCH_CHOICES,     \
+      "the ReLU after the last layer", "the ReLU after the last layer: on or off")
+
 /* Of the running estimates; no option of its own: the preset decides. */
 #define SETTINGS_MOMENTUM(X) X(momentum, REAL, net.momentum, ANY, "momentum", 0, "M", PRESET, 0, 1, NULL, NULL, NULL)
 
@@ -143,36 +153,39 @@
     SETTINGS_STEP(X) SETTINGS_LENGTH(X) SETTINGS_EVALUATION(X) SETTINGS_MEASURES(X) SETTINGS_CHECKPOINT(X)
 
 /* Options of `train`, before --init and --out. */
-#define SETTINGS_OPTIONS(X)                                                                                          \
-    SETTINGS_NETWORK(X)                                                                                              \
-    SETTINGS_WIDTH(X)                                                                                                \
-    SETTINGS_GROUP_NORM(X)                                                                                           \
-    SETTINGS_DROPOUT(X)                                                                                              \
-    SETTINGS_ADAM(X)                                                                                                 \
-    SETTINGS_LENGTH(X)                                                                                               \
-    SETTINGS_EVALUATION(X)                                                                                           \
-    SETTINGS_MEASURES(X)                                                                                             \
-    SETTINGS_MEMORY(X) SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_ORDER(X) SETTINGS_DROP_EDGE(X) \
-        SETTINGS_STEP(X)
+#define SETTINGS_OPTIONS(X)                                                                                        \
+    SETTINGS_NETWORK(X)                                                                                            \
+    SETTINGS_WIDTH(X)                                                                                              \
+    SETTINGS_GROUP_NORM(X)                                                                                         \
+    SETTINGS_DROPOUT(X)                                                                                            \
+    SETTINGS_ADAM(X)                                                                                               \
+    SETTINGS_LENGTH(X)                                                                                             \
+    SETTINGS_EVALUATION(X)                                                                                         \
+    SETTINGS_MEASURES(X)                                                                                           \
+    SETTINGS_MEMORY(X)                                                                                             \
+    SETTINGS_PRESET(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_ORDER(X) SETTINGS_DROP_EDGE(X) SETTINGS_STEP(X) \
+        SETTINGS_MODULES(X)
 
 /* Recipe keys, and options of `sweep`, that hold for every run. The id of a run covers the first ones always, and later
  * ones where they are not the default: a new key does not change the ids of earlier journals. */
 #define SETTINGS_RECIPE_FIRST(X) \
     SETTINGS_LENGTH(X)           \
     SETTINGS_WIDTH(X) SETTINGS_DROPOUT(X) SETTINGS_ADAM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_PRESET(X)
-#define SETTINGS_RECIPE_LATER(X) SETTINGS_STEP(X) SETTINGS_MEMORY(X) SETTINGS_METRICS(X)
+#define SETTINGS_RECIPE_LATER(X) SETTINGS_STEP(X) SETTINGS_MEMORY(X) SETTINGS_METRICS(X) SETTINGS_MODULES(X)
 #define SETTINGS_RECIPE(X) SETTINGS_RECIPE_FIRST(X) SETTINGS_RECIPE_LATER(X)
 
 /* Columns of the journal, up to lambda and after lambda_from. */
 #define SETTINGS_COLUMNS(X) SETTINGS_LENGTH(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X)
-#define SETTINGS_COLUMNS_AFTER_LAMBDA(X) \
-    SETTINGS_DROPOUT(X)                  \
-    SETTINGS_ADAM(X)                     \
-    SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_DROP_EDGE(X) SETTINGS_STEP(X) SETTINGS_MOMENTUM(X) SETTINGS_PRESET(X)
+#define SETTINGS_COLUMNS_AFTER_LAMBDA(X)                                                             \
+    SETTINGS_DROPOUT(X)                                                                              \
+    SETTINGS_ADAM(X)                                                                                 \
+    SETTINGS_GCNII(X)                                                                                \
+    SETTINGS_SKIP(X) SETTINGS_DROP_EDGE(X) SETTINGS_STEP(X) SETTINGS_MODULES(X) SETTINGS_MOMENTUM(X) \
+        SETTINGS_PRESET(X)
 
 /* What a checkpoint contains about its network. */
 #define SETTINGS_MODEL(X) \
-    SETTINGS_NETWORK(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X)
+    SETTINGS_NETWORK(X) SETTINGS_WIDTH(X) SETTINGS_GROUP_NORM(X) SETTINGS_GCNII(X) SETTINGS_SKIP(X) SETTINGS_MODULES(X)
 
 #define SETTINGS_ALL(X) SETTINGS_OPTIONS(X) SETTINGS_MOMENTUM(X) SETTINGS_CHECKPOINT(X)
 
@@ -190,6 +203,9 @@
 #define SETTING_WORD_skip nn_skip_name
 #define SETTING_WORD_order data_order_name
 #define SETTING_WORD_lr_schedule train_schedule_name
+#define SETTING_WORD_bias nn_switch_name
+#define SETTING_WORD_last_norm nn_switch_name
+#define SETTING_WORD_last_act nn_switch_name
 /* The words of a COUNTED. */
 #define SETTING_WORDS_recompute NN_RECOMPUTE_CHOICES
 #define SETTING_WORDS_metrics METRICS_ROWS_CHOICES
@@ -198,6 +214,10 @@
 #define SETTING_USED_ANY(net) true
 #define SETTING_USED_GROUP_NORM(net) ((net)->norm == NN_GROUP)
 #define SETTING_USED_GCNII(net) ((net)->model == NN_GCNII)
+#define SETTING_USED_GAT(net) ((net)->model == NN_GAT)
+#define SETTING_USED_BIAS(net) nn_takes_bias((net)->model)
+#define SETTING_USED_NORM(net) ((net)->norm != NN_NONE)
+#define SETTING_USED_ACT(net) nn_has_act((net)->model)
 #define SETTING_USED_SKIP(net) nn_takes_skip((net)->model)
 #define SETTING_USED_SKIP_WEIGHT(net) (nn_takes_skip((net)->model) && (net)->skip != NN_SKIP_NONE)
 

@@ -53,7 +53,6 @@ typedef enum fathom_status {
     FATHOM_MEMORY = 6,       /**< Out of device or host memory. */
     FATHOM_INTERRUPTED = 130 /**< Stopped by the caller; partial results are valid. */
 } fathom_status;
-
 /** Version of the loaded library, "0.1.0"; may be newer than the header. */
 FATHOM_API const char *fathom_version(void);
 /** The name of a status: "MEMORY". */
@@ -68,7 +67,6 @@ FATHOM_API const char *fathom_last_error(void);
 typedef struct fathom_device fathom_device;
 /** List of the devices of this machine. */
 typedef struct fathom_device_list fathom_device_list;
-
 /** Properties of a device. */
 typedef struct fathom_device_info {
     size_t size;             /**< sizeof(fathom_device_info), set by the caller. */
@@ -83,7 +81,6 @@ typedef struct fathom_device_info {
     int64_t max_alloc_bytes; /**< Largest single allocation; 0: unlimited. */
     int32_t compute_units;   /**< Cores or compute units in use. */
 } fathom_device_info;
-
 /** Options of fathom_device_open. */
 typedef struct fathom_device_options {
     size_t size;     /**< Set by fathom_device_options_init. */
@@ -107,7 +104,6 @@ FATHOM_API void fathom_device_close(fathom_device *device);
 FATHOM_API fathom_status fathom_device_describe(const fathom_device *device, fathom_device_info *info);
 /** Why auto fell back to the CPU, or what a trusted device computed wrong in the sanity check; else "". */
 FATHOM_API const char *fathom_device_note(const fathom_device *device);
-
 /** Lists all devices; row 0 is always the native CPU. */
 FATHOM_API fathom_status fathom_device_list_make(fathom_device_list **list);
 /** Frees a list. */
@@ -178,7 +174,6 @@ typedef struct fathom_arrays {
 #define FATHOM_BORROWED_GRAPH 1    /**< Bit of `borrowed`: the caller's CSR is used in place. */
 #define FATHOM_BORROWED_FEATURES 2 /**< Bit of `borrowed`: the features are used in place. */
 #define FATHOM_BORROWED_LABELS 4   /**< Bit of `borrowed`: the labels are used in place. */
-
 /** Properties of a data set. */
 typedef struct fathom_data_info {
     size_t size;              /**< sizeof(fathom_data_info), set by the caller. */
@@ -226,11 +221,10 @@ struct fathom_metrics; /* metrics.h */
 /** Graph convolutions. */
 typedef enum fathom_conv {
     FATHOM_GCN = 0,  /**< Graph convolution. */
-    FATHOM_GAT = 1,  /**< Attention, one head. */
+    FATHOM_GAT = 1,  /**< Attention. */
     FATHOM_SGC = 2,  /**< One projection, then averaging only. */
     FATHOM_GCNII = 3 /**< With initial residual and identity mapping. */
 } fathom_conv;
-
 /** Normalisations. */
 typedef enum fathom_norm_kind {
     FATHOM_NORM_NONE = 0,  /**< None. */
@@ -254,14 +248,12 @@ typedef enum fathom_skip {
     FATHOM_SKIP_RESIDUAL = 1, /**< H' is the output of the layer before. */
     FATHOM_SKIP_INITIAL = 2   /**< H' is the output of the first layer. */
 } fathom_skip;
-
 /** Source of the defaults of unset options. */
 typedef enum fathom_preset {
     FATHOM_PRESET_AUTHORS = 0, /**< The authors' code. */
     FATHOM_PRESET_PAPER = 1,   /**< The paper; lambda is searched. */
     FATHOM_PRESET_PYG = 2      /**< PyTorch Geometric; its modules load the weights strictly. */
 } fathom_preset;
-
 /** One epoch, argument of the progress callback. */
 typedef struct fathom_epoch {
     int64_t epoch;         /**< From 1. */
@@ -320,12 +312,15 @@ typedef struct fathom_train_options {
     double drop_edge;      /**< DropEdge: share of the edges that an epoch leaves out, 0 to 0.999; 0. */
     int32_t lr_schedule;   /**< 0: constant, 1: cosine (falls to 0 over the epochs), 2: plateau (halved); 0. */
     double clip;           /**< Limit of the gradient's global norm; 0: none. */
+    int32_t bias;          /**< 1: a bias in every layer of GCN and GAT; 0. */
+    int32_t last_norm;     /**< 1: the norm after the last layer too; 1. */
+    int32_t last_act;      /**< 1: the ReLU after the last layer too; 1. */
+    int64_t heads;         /**< GAT: heads of attention, of which `hidden` is a multiple; 1. */
 } fathom_train_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_train_options_init(fathom_train_options *options, size_t size);
 /** Replaces unset options by the values of the preset for this data. */
 FATHOM_API fathom_status fathom_train_options_fill(fathom_train_options *options, const fathom_data *data);
-
 /** A network with its weights, in host memory. */
 typedef struct fathom_model fathom_model;
 /** Device memory of a training run, in bytes. */
@@ -344,7 +339,6 @@ typedef struct fathom_plan {
 /** Plans the memory of a run; FATHOM_MEMORY if the device has less, with *plan filled all the same. */
 FATHOM_API fathom_status fathom_train_plan(fathom_plan *plan, const fathom_device *device, const fathom_data *data,
                                            const fathom_train_options *options);
-
 /** Trains a network; the model has the weights of the epoch with the best validation accuracy. `options` NULL: the
  * defaults. FATHOM_INTERRUPTED (progress callback) also returns a model. */
 FATHOM_API fathom_status fathom_train(fathom_model **model, fathom_device *device, const fathom_data *data,
@@ -374,7 +368,6 @@ FATHOM_API fathom_status fathom_model_result(const fathom_model *model, fathom_r
 FATHOM_API fathom_status fathom_model_metrics(const fathom_model *model, struct fathom_metrics *metrics);
 /** Record of the training as JSON, as in run.json; owned by the model; NULL for a loaded one. */
 FATHOM_API const char *fathom_model_record(const fathom_model *model);
-
 /** Properties of a model. */
 typedef struct fathom_model_info {
     size_t size;             /**< sizeof(fathom_model_info), set by the caller. */
@@ -394,6 +387,10 @@ typedef struct fathom_model_info {
     double missing_rate;     /**< missing_rate of the training data; NaN: unknown. */
     int32_t skip;            /**< A fathom_skip. */
     double skip_weight;      /**< A, the share of the skip; 0 without one. */
+    int32_t bias;            /**< 1: with bias. */
+    int32_t last_norm;       /**< 1: a norm after the last layer. */
+    int32_t last_act;        /**< 1: a ReLU after the last layer. */
+    int64_t heads;           /**< GAT: heads of attention. */
 } fathom_model_info;
 /** Properties of a model. */
 FATHOM_API fathom_status fathom_model_describe(const fathom_model *model, fathom_model_info *info);
@@ -432,6 +429,9 @@ typedef struct fathom_load_options {
     double theta;       /**< NaN: from the file. */
     int32_t skip;       /**< A fathom_skip; -1: from the file, none if it has no such entry. */
     double skip_weight; /**< NaN: from the file. */
+    int32_t last_norm;  /**< 1 or 0; -1: from the file, 1 if it has no such entry. */
+    int32_t last_act;   /**< The same. */
+    int64_t heads;      /**< 0: from the file. */
 } fathom_load_options;
 /** Sets the defaults; `size` is sizeof *options. */
 FATHOM_API fathom_status fathom_load_options_init(fathom_load_options *options, size_t size);

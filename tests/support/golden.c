@@ -156,5 +156,8 @@ nn_config golden_config(nn_conv_kind model, nn_norm_kind norm, int64_t layers) {
                        .momentum = 0.3,
                        .alpha = 0.1,
                        .theta = 0.5,
-                       .assign_bias = true};
+                       .assign_bias = true,
+                       .heads = 1,
+                       .last_norm = NN_ON,
+                       .last_act = NN_ON};
 }
