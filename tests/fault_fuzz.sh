@@ -12,6 +12,7 @@ all=${FATHOM_FUZZ:-pickle npz csv mtx linqs safetensors recipe journal bench opt
 # --- the readers once, instrumented; then one program for each harness
 flags="-std=c11 -D_POSIX_C_SOURCE=200809L -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined
     -fno-sanitize-recover=all -I$SOURCE_DIR/include -I$SOURCE_DIR/host -I$SOURCE_DIR/cl -I$SOURCE_DIR -I$SOURCE_DIR/tests"
+places="-DMODULE_FROM_COMMAND='\"../lib\"' -DMODULE_INSTALLED='\"/lib\"' -DMODULE_PACKAGED='\"/lib\"'" # of modules
 libraries="libzip zlib libcjson libcurl libcrypto"
 # shellcheck disable=SC2046,SC2086
 (
@@ -19,7 +20,7 @@ libraries="libzip zlib libcjson libcurl libcrypto"
     for file in "$SOURCE_DIR"/host/{core,data}/*.c "$SOURCE_DIR"/host/sweep/{recipe,recipe_key,recipe_print,recipe_load,run_record,grid}.c \
         "$SOURCE_DIR"/host/options/{options,commands}.c "$SOURCE_DIR"/bench/{bench_read,bench_record}.c "$BUILD_DIR"/embedded/*.c; do
         echo "$file"
-    done | xargs -P 2 -I{} sh -c "$clang $(echo $flags) $(pkg-config --cflags $libraries) -c {} -o objects/\$(basename {} .c).o"
+    done | xargs -P 2 -I{} sh -c "$clang $(echo $flags) $places $(pkg-config --cflags $libraries) -c {} -o objects/\$(basename {} .c).o"
 ) || fatal "the readers do not compile under $clang"
 # Everything else is linked from the build; the first definition of a function counts.
 for name in $all; do
