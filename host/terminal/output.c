@@ -162,8 +162,10 @@ void output_failure(fathom_status status) {
     const char *reason = fathom_last_error()[0] ? fathom_last_error() : fathom_status_text(status);
     progress_end();
     flush_results();
+    streams_hold();
     fprintf(stderr, "%sfathom:%s ", style(stderr, STYLE_BAD), style(stderr, STYLE_PLAIN));
     print_wrapped(stderr, reason, 8, 2, message_width());
+    streams_release();
     if (state.json && !state.json_printed) {
         json_escape(message, sizeof message, reason);
         printf("{\"error\":{\"code\":%d,\"message\":\"%s\"}}\n", (int)status, message);

@@ -21,6 +21,7 @@ static const char *const styles[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m"
 struct filter {
     int fd;
     bool terminal;
+    bool together; /* see streams_hold */
     size_t held;  /* bytes of a character that has not ended */
     char part[5]; /* them, and a 0 */
     size_t used;  /* bytes of `out` */
@@ -95,7 +96,14 @@ static ssize_t write_some(void *cookie, const char *bytes, size_t count) {
         if (f->used > OUT_BYTES - 4 * PIECE_MAX && !flush_out(f))
             return 0;
     }
-    return flush_out(f) ? (ssize_t)count : 0;
+    return f->together || flush_out(f) ? (ssize_t)count : 0;
+}
+
+void streams_hold(void) { filters[1].together = true; }
+
+void streams_release(void) {
+    filters[1].together = false;
+    flush_out(&filters[1]);
 }
 
 static FILE *open_filter(struct filter *f, int fd, int buffering) {

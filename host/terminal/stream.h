@@ -17,6 +17,10 @@ bool streams_start(void);
 /* Nothing that is printed from here on appears: of several ranks of one run only one prints. */
 void streams_mute(void);
 
+/* What is printed on stderr between them is one write, so that other processes print nothing inside it. */
+void streams_hold(void);
+void streams_release(void);
+
 /* The descriptor of stdout, stderr or a file; -1 when it has none. */
 int stream_descriptor(FILE *file);
 
