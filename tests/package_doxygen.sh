@@ -14,7 +14,7 @@ reference() {
 reference "$SOURCE_DIR/include/fathom" || fail "doxygen warns: $(grep -v '^$' log | head -20)"
 [ ! -s log ] || fail "doxygen warns: $(head -20 log)"
 while read -r name; do
-    grep -qs "$name" out/html/{fathom,metrics,norm,opencl}_8h.html || fail "$name is not in the reference"
+    grep -qs "$name" out/html/*_8h.html || fail "$name is not in the reference"
 done <"$SOURCE_DIR/tests/abi.txt"
 cp -r "$SOURCE_DIR/include/fathom" broken
 sed -i 's#/\*\* Frees a model. \*/##' broken/fathom.h

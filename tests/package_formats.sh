@@ -18,6 +18,7 @@ run data-convert data convert karate -o karate.npz
 run data-make data make sbm -o sbm.npz --nodes 60 --edges 120 --classes 3 --features 8
 run train train --device cpu --data karate --layers 2 --epochs 3 --lambda auto --profile --out run
 run train-dry-run train --device cpu --data karate --dry-run
+run train-ranks train --device cpu --data karate --dry-run --ranks 2
 run eval eval --device cpu --checkpoint run/model.safetensors --data karate --logits logits.npy
 run metrics metrics --device cpu --embeddings logits.npy --data karate
 run metrics-sampled metrics --device cpu --embeddings logits.npy --data karate --metrics sampled:9
@@ -96,7 +97,7 @@ def is_a(value, kind):
 
 HEAD = {"fathom": ("text", False), "format": ("integer", False)}
 SPECIAL = {  # document: (section, which of its tables)
-    "train": ("run", 0), "train-opencl": ("run", 0), "train-dry-run": ("fathom train", 0),
+    "train": ("run", 0), "train-opencl": ("run", 0), "train-dry-run": ("fathom train", 0), "train-ranks": ("fathom train", 1),
     "sweep-dry-run": ("fathom sweep", 1), "report-of-a-run": ("fathom report", 0),
     "bench-gnn": ("fathom bench", 0), "bench-compare-machines": ("fathom bench compare", 0),
     "metrics-without-data": ("fathom metrics", 0), "metrics-sampled": ("fathom metrics", 0)}
