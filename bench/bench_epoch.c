@@ -26,7 +26,7 @@ struct epochs {
 
 static fathom_status run_epochs(void *context, int64_t times) {
     struct epochs *e = context;
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {0};
     for (int64_t i = 0; i < times; i++) {
         TRY(train_one_epoch(&stats, e->model, &e->config, ++e->epoch, true, e->config.lr));
         e->loss = stats.loss;

@@ -148,17 +148,17 @@ static void add_figures(text_buf *out, const struct bench_row *row, bool joules)
     page_cell_number(out, "n", bench_time_text(t->median), t->median);
     text_format(text, sizeof text, "%.1f%%%s", 50 * bench_spread(t), f->disturbed[0] ? "*" : bench_mark(t));
     page_cell_number(out, "n k", text, bench_spread(t));
-    text_format(text, sizeof text, f->speed_up > 0 ? "%.2fx" : "", f->speed_up);
-    page_cell_number(out, "n k", text, f->speed_up);
+    text_format(text, sizeof text, "%.2fx", f->speed_up);
+    page_cell_number(out, "n k", f->speed_up > 0 ? text : "", f->speed_up);
     page_cell_number(out, "n k", bench_rate_text(1 / t->median), 1 / t->median);
     page_cell_number(out, "n k", bench_rate_text(f->edges / t->median), f->edges / t->median);
     page_cell_number(out, "n k", f->memory > 0 ? bytes_text((uint64_t)f->memory) : "", (double)f->memory);
-    text_format(text, sizeof text, f->launches > 0 ? "%lld" : "", (long long)f->launches);
-    page_cell_number(out, "n k", text, (double)f->launches);
+    text_format(text, sizeof text, "%lld", (long long)f->launches);
+    page_cell_number(out, "n k", f->launches > 0 ? text : "", (double)f->launches);
     page_cell_number(out, "n k", f->first > 0 ? bench_time_text(f->first) : "", f->first);
     if (joules) {
-        text_format(text, sizeof text, f->joules > 0 ? "%.3g J" : "", f->joules);
-        page_cell_number(out, "n k", text, f->joules);
+        text_format(text, sizeof text, "%.3g J", f->joules);
+        page_cell_number(out, "n k", f->joules > 0 ? text : "", f->joules);
     }
 }
 

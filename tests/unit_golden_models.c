@@ -91,7 +91,7 @@ static void judge_logits(npz_file *file, const nn_model *model, const nn_pass *p
 }
 
 static double step(nn_model *model, int64_t number, bool update) {
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {0};
     golden_ok(nn_forward(model, &training));
     golden_ok(nn_loss(model));
     golden_ok(nn_backward(model, &training));

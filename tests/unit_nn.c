@@ -18,7 +18,7 @@ void setUp(void) {}
 void tearDown(void) {}
 
 static double loss_of(nn_model *m, const nn_pass *pass) {
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {0};
     golden_ok(nn_forward(m, pass));
     golden_ok(nn_loss(m));
     golden_ok(nn_read_stats(&stats, m));
@@ -243,7 +243,7 @@ static result run_on(be_device *dev, const data_set *set, const nn_config *confi
     result r = {0};
     nn_input *input = NULL;
     nn_model *m = NULL;
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {0};
     nn_pass training = {.training = true, .seed = 5, .epoch = 1}, evaluation = {.training = false};
     golden_ok(nn_input_make(&input, dev, set, config->model));
     golden_ok(nn_model_make(&m, config, input));
@@ -316,7 +316,7 @@ static void train_a_little(data_set *set, const nn_config *config) {
     for (int d = 0; d < GOLDEN_DEVICES; d++) {
         nn_input *input = NULL;
         nn_model *m = NULL;
-        nn_epoch_stats stats;
+        nn_epoch_stats stats = {0};
         if (!devices[d])
             continue;
         golden_ok(nn_input_make(&input, devices[d], set, config->model));

@@ -7,9 +7,10 @@ for candidate in python3 /usr/bin/python3; do
 done
 [ -n "$python" ] || skip "no Python from 3.9 on with numpy (python3-numpy)"
 run=(env FATHOM_LIBRARY="$BUILD_DIR/libfathom.so" PYTHONPATH="$SOURCE_DIR/python" PYTHONDONTWRITEBYTECODE=1)
-if nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null | grep -q __asan_init; then
+symbols=$(nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null || true)
+if [[ $symbols == *__asan_init* ]]; then
     run+=(LD_PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so) $("${CC:-cc}" -print-file-name=libstdc++.so.6)" ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0")
-elif nm -D "$BUILD_DIR/libfathom.so" 2>/dev/null | grep -q __tsan_init; then
+elif [[ $symbols == *__tsan_init* ]]; then
     skip "Python is not built for the thread sanitizer"
 fi
 "${run[@]}" "$python" -W ignore -m unittest discover -s "$SOURCE_DIR/python/tests" -p 'test_[ah]*.py' >out 2>&1 || fail "$(tail -n 60 out)"

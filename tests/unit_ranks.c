@@ -354,14 +354,18 @@ static void test_evaluation(void) {
 
 /* Adam of a parameter runs on one rank: different devices do not drift apart. */
 static void test_cpu_and_opencl_do_not_drift(void) {
-    if (!golden_device(1))
+    be_device *dev = golden_device(1);
+    if (!dev)
         TEST_IGNORE_MESSAGE("no OpenCL device to be the other rank");
+    char selector[sizeof be_device_info(dev)->selector];
+    snprintf(selector, sizeof selector, "%s", be_device_info(dev)->selector);
+    be_close(dev);
     nn_config config = golden_config(NN_GCN, NN_BATCH, 3);
     result one, two;
     job j = {.config = &config, .set = sparse, .ranks = 1, .steps = 50};
     run(&one, &j);
     j.ranks = 2;
-    j.devices[1] = be_device_info(golden_device(1))->selector;
+    j.devices[1] = selector;
     run(&two, &j);
     TEST_ASSERT_TRUE(two.same_weights);
     TEST_ASSERT_TRUE(distance(two.grads, one.grads, one.trained) < 1e-5);

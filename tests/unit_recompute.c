@@ -63,7 +63,7 @@ static uint64_t digest_of(be_device *dev, const nn_config *config) {
     trained t = make(dev, config);
     uint64_t hash = 0xcbf29ce484222325u;
     float *values = NULL;
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {0};
     int64_t outputs = graph->graph.nodes * (graph->classes + config->groups);
     for (int64_t i = 1; i <= 3; i++) {
         epoch(t.model, i, &stats);
@@ -192,7 +192,7 @@ static void test_the_layer_with_non_finite_values_is_named(void) {
                 config.skip_weight = 0.4;
                 config.bias = config.last_norm = row % 2 ? NN_ON : NN_OFF;
                 nn_pass pass = {.training = true, .seed = 5, .epoch = 2};
-                nn_epoch_stats stats;
+                nn_epoch_stats stats = {0};
                 int64_t layer;
                 config.recompute = levels[i];
                 trained t = make(devices[d], &config);

@@ -289,7 +289,7 @@ static void halos_are_small(void) {
             int64_t given = check_ranks(set, NULL, ranks, 16), ours = check_ranks(set, order, ranks, 16);
             printf("%s, %d ranks: halo of %.2f n, of the given order %.2f n\n", data_order_name(how), ranks,
                    (double)ours / set->graph.nodes, (double)given / set->graph.nodes);
-            TEST_ASSERT_TRUE(ours < 0.62 * (double)given);
+            TEST_ASSERT_TRUE((double)ours < 0.62 * (double)given);
         }
         mem_free(order);
     }

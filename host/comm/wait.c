@@ -47,7 +47,11 @@ fathom_status comm_post(comm *c, comm_batch *batch, const comm_message *message)
     size_t left = message->count;
     do {
         piece.count = left < comm_piece ? left : comm_piece;
-        TRY(post_piece(c, batch, &piece));
+        fathom_status status = post_piece(c, batch, &piece);
+        if (status != FATHOM_OK) { /* others may be copying what was posted before: the caller frees it next */
+            comm_fail(c, status);
+            return status;
+        }
         left -= piece.count;
         if (left > 0)
             piece.bytes = (char *)piece.bytes + piece.count;

@@ -34,7 +34,7 @@ static fathom_status run_network(float *logits, be_device *dev, const train_use 
     nn_input *input = NULL;
     nn_model *model = NULL;
     nn_pass evaluation = {.training = false};
-    nn_epoch_stats record;
+    nn_epoch_stats record = {0};
     fathom_status status;
     TRY_OUT(nn_input_make(&input, dev, set, config.model));
     TRY_OUT(nn_model_make(&model, &config, input));

@@ -67,7 +67,7 @@ static bool all_finite(const float *values, int64_t count) {
 fathom_status train_score(train_scores *scores, nn_model *model, const data_set *set, be_device *dev) {
     const int32_t counts[NN_SETS] = {set->split.train_count, set->split.val_count, set->split.test_count};
     nn_pass pass = {.training = false};
-    nn_epoch_stats record;
+    nn_epoch_stats record = {0};
     *scores = (train_scores){0};
     metrics_init_nan(&scores->metrics, METRICS_AUTHORS);
     TRY(mem_new(&scores->logits, set->graph.nodes, set->classes, sizeof *scores->logits, "logits"));

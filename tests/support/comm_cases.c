@@ -87,6 +87,7 @@ static fathom_status exchange_case(comm *c, uint32_t round) {
             if (in[i] != (float)(1000 * p + me) + (float)(i - in_first[p] * width) / 4096)
                 status = wrong(c, "comm_exchange", round);
 out:
+    comm_fail(c, status); /* an exchange may be under way: other ranks stop reading `out` */
     mem_free(out);
     mem_free(in);
     return status;

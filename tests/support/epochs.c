@@ -11,7 +11,7 @@
 #include "train/train.h"
 
 static fathom_status epochs(nn_model *model, const train_config *config, int64_t count) {
-    nn_epoch_stats stats;
+    nn_epoch_stats stats = {0};
     void (*start)(void) = NULL;
     void *symbol = dlsym(RTLD_DEFAULT, "gpu_meter_start"); /* tests/meter/count.c, where it is preloaded */
     memcpy(&start, &symbol, sizeof start);
