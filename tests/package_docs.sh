@@ -85,6 +85,7 @@ fi
 for name in cora citeseer; do "$FATHOM" data convert embedded -o "$sets/$name.npz" --quiet >/dev/null; done
 PATH=$short fathom train --layers 2 --quiet --out trained >/dev/null
 PATH=$short fathom bench --what epoch -o given/after.json --quiet >/dev/null
+PATH=$short fathom bench -o given/other.json --quiet >/dev/null
 "$FATHOM" eval --checkpoint trained/model.safetensors --embeddings given/H.npy --quiet >/dev/null
 cp given/H.npy given/X.npy
 python3 -m zipfile -e "$sets/cora.npz" members
