@@ -6,8 +6,8 @@
 
 #include "backend/opencl/ocl.h"
 
-#define HELD_FLOATS (INT64_C(1) << 20)    /* of all held blocks; */
-#define HELD_MAX_FLOATS (HELD_FLOATS / 8) /* those of one operation: with more, a launch of its own costs little */
+#define HELD_FLOATS (INT64_C(1) << 20) /* of all held blocks, where a buffer may have as many; */
+#define HELD_SHARE 8                   /* of it those of one operation: with more, a launch of its own costs little */
 
 static const bool holds[BE_OP_COUNT] = {
     [BE_OP_fill] = true,
@@ -87,15 +87,17 @@ fathom_status ocl_add_held(ocl_device *dev) {
 /* Times of operations are their own, and a caller's queue must have all commands when a call returns: no sum waits. */
 fathom_status ocl_place_blocks(ocl_device *dev, int64_t floats, bool can_wait, ocl_place *to) {
     void *made = NULL;
-    if (!can_wait || dev->profile || dev->shared || floats > HELD_MAX_FLOATS) {
+    int64_t largest = dev->max_alloc_bytes / (int64_t)sizeof(float),
+            capacity = largest < HELD_FLOATS ? largest : HELD_FLOATS;
+    if (!can_wait || dev->profile || dev->shared || floats > capacity / HELD_SHARE) {
         TRY(ocl_scratch(dev, be_floats(floats)));
         *to = (ocl_place){.mem = dev->scratch};
         return FATHOM_OK;
     }
-    if (dev->held_floats + floats > HELD_FLOATS || dev->held.count + OCL_MAX_RESULTS > OCL_MAX_SUMS)
+    if (dev->held_floats + floats > capacity || dev->held.count + OCL_MAX_RESULTS > OCL_MAX_SUMS)
         TRY(ocl_add_held(dev));
     if (!dev->held_blocks) {
-        TRY(ocl_alloc(dev, &made, be_floats(HELD_FLOATS), "partial sums"));
+        TRY(ocl_alloc(dev, &made, be_floats(capacity), "partial sums"));
         dev->held_blocks = made;
         dev->counters.allocations++;
     }
