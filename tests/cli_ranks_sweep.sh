@@ -3,12 +3,7 @@
 # also after a rank was killed and the sweep resumed; runs that fail on another rank are recorded; errors are printed once.
 # labels: asan-skip
 need_command
-mpi=
-for name in openmpi mpich; do
-    [ ! -f "$BUILD_DIR/fathom_$name.so" ] || ! command -v "mpirun.$name" >/dev/null || mpi=${mpi:-$name}
-done
-[ -n "$mpi" ] || skip "neither Open MPI (libopenmpi-dev, openmpi-bin) nor MPICH (libmpich-dev, mpich)"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+need_mpi
 recipe=(--recipe table1 --data embedded --models gcn,sgc --norms none,group --layers 2,4 --epochs 60 --seeds 2 --device cpu --jobs 1)
 
 # launch RANKS OPTION...: a sweep by that many ranks.

@@ -4,12 +4,7 @@
 # data or options are refused.
 # labels: asan-skip
 need_command
-mpi=
-for name in openmpi mpich; do
-    [ ! -f "$BUILD_DIR/fathom_$name.so" ] || ! command -v "mpirun.$name" >/dev/null || mpi=${mpi:-$name}
-done
-[ -n "$mpi" ] || skip "neither Open MPI (libopenmpi-dev, openmpi-bin) nor MPICH (libmpich-dev, mpich)"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+need_mpi
 job=(train --layers 8 --norm group --lambda 0.01 --order bisection --metrics none --threads 1 --checkpoint-every 2 --epochs 120)
 
 # launch OPTION...: four ranks; output into ./out and ./err.

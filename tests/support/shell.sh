@@ -96,6 +96,17 @@ need_command() {
     [ -x "${FATHOM:-}" ] || skip "the command is not built"
 }
 
+# need_mpi: for tests of ranks that mpirun starts; $mpi is openmpi or mpich, which may run here as root and on few cores.
+need_mpi() {
+    local name
+    mpi=
+    for name in openmpi mpich; do
+        [ ! -f "$BUILD_DIR/fathom_$name.so" ] || ! command -v "mpirun.$name" >/dev/null || mpi=${mpi:-$name}
+    done
+    [ -n "$mpi" ] || skip "neither Open MPI (libopenmpi-dev, openmpi-bin) nor MPICH (libmpich-dev, mpich)"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+}
+
 # need_layer: for tests that count OpenCL calls or let them fail; $layer is the library that does.
 need_layer() {
     layer=$BUILD_DIR/tests/ocl_layer.so
