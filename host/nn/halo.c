@@ -21,7 +21,7 @@ int64_t nn_over(const nn_layer *l) { return nn_alone(l) ? 0 : l->shape->all_node
 
 /* ---- rows ---- */
 
-static bool has_room(const nn_workspace *ws, be_mat x) {
+static bool has_halo_rows(const nn_workspace *ws, be_mat x) {
     return x.buf && ((x.buf == ws->grad_buf.buf && x.off == ws->grad_buf.off) ||
                      (x.buf == ws->tmp_buf.buf && x.off == ws->tmp_buf.off));
 }
@@ -64,7 +64,7 @@ fathom_status nn_halo(const nn_layer *l, be_mat *x) {
     be_mat tmp;
     if (nn_alone(l))
         return FATHOM_OK;
-    if (!has_room(l->ws, *x)) {
+    if (!has_halo_rows(l->ws, *x)) {
         tmp = nn_tmp(l->ws, x->cols);
         TRY(be_copy(l->dev, &(be_copy_args){.y = tmp, .x = *x}));
         *x = tmp;

@@ -28,7 +28,7 @@ typedef struct nn_staging {
 
 /* Matrices of n x widest that convolutions pass on. */
 typedef struct nn_workspace {
-    be_mat grad_buf, tmp_buf; /* swapped rather than copied; with room for the halo after their n rows */
+    be_mat grad_buf, tmp_buf; /* swapped rather than copied; with capacity for the halo after their n rows */
     int64_t rows;             /* n */
     be_mat packed;            /* sends x widest: the rows that other ranks get */
     nn_staging staging;
@@ -181,7 +181,7 @@ be_act nn_act(bool relu);
 bool nn_alone(const nn_layer *l);
 int64_t nn_over(const nn_layer *l); /* `over` of a backward operation: the rows of all ranks; alone 0 */
 /* *x, n rows, gets the halo's rows after its own, before an aggregation. It is copied to the scratch matrix (nn_tmp)
- * unless it is there or in the gradient buffer. nn_halo_rows: where *x has room for them. */
+ * unless it is there or in the gradient buffer. nn_halo_rows: where *x has capacity for them. */
 fathom_status nn_halo(const nn_layer *l, be_mat *x);
 fathom_status nn_halo_rows(const nn_layer *l, be_mat *x);
 /* Adds the halo's rows of x, on the ranks that have them, to their own. */

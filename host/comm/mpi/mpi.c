@@ -157,7 +157,7 @@ static bool all_done(mpi_state *s, MPI_Request *request, int count, double secon
     return done;
 }
 
-/* What is not received yet is cancelled. What is not sent yet belongs to ranks that will not ask for it, since a rank
+/* What is not received yet is cancelled. What is not sent yet belongs to ranks that will not receive it, since a rank
  * listens before it posts. */
 static void mpi_withdraw(void *state, double seconds) {
     mpi_state *s = state;
